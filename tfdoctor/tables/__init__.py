@@ -1,0 +1,333 @@
+"""The compatibility tables: ``Tables()`` reads a table of compat/ when it is first asked for, and no other.
+
+Folder: TFDOCTOR_COMPAT_DIR, else inside the package, else beside it. A user's own rows: files of the same
+names in the folder that TFDOCTOR_COMPAT_EXTRA names; a row with the same key replaces ours. Every lookup
+returns a frozen row, or None where the tables do not know; a table that is broken raises TableError.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Optional, TypeVar
+
+from packaging.specifiers import SpecifierSet
+from packaging.version import InvalidVersion
+from packaging.version import Version as Parsed
+
+from tfdoctor.tables import rows as r
+from tfdoctor.tables.loader import TableError, compat_folder, read_rows
+from tfdoctor.tables.names import find_gpu, near
+from tfdoctor.tables.rows import GRADES
+
+R = TypeVar("R", bound=r.Row)
+
+__all__ = ["FILES", "GRADES", "DriverFloor", "TableError", "Tables", "driver_branch_of", "fits"]
+
+#: file name without .json -> (row dataclass, the fields that together name a row)
+FILES: Mapping[str, tuple[type[r.Row], tuple[str, ...]]] = {
+    "api_names": (r.ApiName, ("name",)),
+    "cloud_instances": (r.Instance, ("cloud", "name")),
+    "companions": (r.Companion, ("name", "versions")),
+    "compute_capabilities": (r.ComputeCapability, ("compute_capability",)),
+    "cuda_toolkits": (r.Toolkit, ("cuda", "update")),
+    "cudnn": (r.CudnnSupport, ("versions", "cuda_major")),
+    "device_baselines": (r.DeviceBaseline, ("pci_device_id",)),
+    "distributions": (r.Distribution, ("name",)),
+    "driver_branches": (r.DriverBranch, ("branch",)),
+    "driver_floors": (r.DriverFamily, ("family",)),
+    "error_codes": (r.ErrorCode, ("api", "name")),
+    "forward_compat": (r.ForwardCompat, ("package",)),
+    "gpus": (r.Gpu, ("name",)),
+    "nccl": (r.NcclSupport, ("version",)),
+    "node_baselines": (r.NodeBaseline, ("node",)),
+    "nvlink": (r.NvlinkGeneration, ("generation",)),
+    "pcie": (r.PcieGeneration, ("generation",)),
+    "plugins": (r.Plugin, ("name", "version")),
+    "ptx_isa": (r.PtxIsa, ("ptx_isa",)),
+    "system_support": (r.SystemSupport, ("system", "machine", "tensorflow")),
+    "tensorflow": (r.TfRelease, ("version",)),
+    "tf_defects": (r.TfDefect, ("id",)),
+    "thresholds": (r.Threshold, ("name",)),
+    "xids": (r.Xid, ("xid",)),
+}
+
+
+@dataclass(frozen=True)
+class DriverFloor:
+    """The drivers that a CUDA toolkit release needs on one system.
+
+    ``minimum``: the lowest driver that runs it (CUDA 11 on: minor-version compatibility, for the whole major
+    family; before: the release's own). ``own``: the driver that came with the toolkit, from which everything
+    works including PTX compilation; None where the table has no driver for it.
+    """
+
+    cuda: str
+    system: str
+    minimum: str
+    own: Optional[str]
+    source: str
+    solid: bool
+
+
+def fits(version: str, version_range: str) -> bool:
+    """Whether a version is in a PEP 440 range; False for what is not a version. "" holds everything.
+
+    Pre-releases count, and a local part ("+nv24.1") is left out of the comparison.
+    """
+    try:
+        parsed = Parsed(version)
+    except InvalidVersion:
+        return False
+    return SpecifierSet(version_range).contains(Parsed(parsed.public), prereleases=True)
+
+
+def driver_branch_of(driver: str) -> Optional[int]:
+    """The branch number of a Linux driver version: 535 of "535.183.01"; None when it is not one."""
+    found = re.match(r"[rR]?([0-9]{3})(?:\.|$)", driver.strip())
+    return int(found.group(1)) if found else None
+
+
+def _parsed(version: str) -> Optional[Parsed]:
+    try:
+        return Parsed(version)
+    except InvalidVersion:
+        return None
+
+
+class Tables:
+    """Lookups over the tables of one folder. Reads lazily, keeps what it has read, changes nothing."""
+
+    def __init__(
+        self,
+        folder: Optional[Path] = None,
+        extra: Optional[Path] = None,
+        environ: Mapping[str, str] = os.environ,
+    ) -> None:
+        """``folder`` and ``extra`` (a user's own rows) default to what the environment says."""
+        self.folder = compat_folder(environ) if folder is None else folder
+        own = environ.get("TFDOCTOR_COMPAT_EXTRA")
+        self.extra = Path(own) if extra is None and own else extra
+        if self.extra is not None and not self.extra.is_dir():
+            raise TableError(f"TFDOCTOR_COMPAT_EXTRA names {self.extra}, which is not a folder.")
+        self._read: dict[type[r.Row], tuple[r.Row, ...]] = {}
+
+    def rows(self, row_type: type[R]) -> tuple[R, ...]:
+        """All rows of one type, in the table's order. Raises TableError."""
+        if row_type not in self._read:
+            name, key = next((n, k) for n, (kind, k) in FILES.items() if kind is row_type)
+            extra = None if self.extra is None else self.extra / f"{name}.json"
+            self._read[row_type] = read_rows(self.folder / f"{name}.json", row_type, key, extra)
+        return self._read[row_type]  # type: ignore[return-value]
+
+    # TensorFlow ---------------------------------------------------------------------------------------------
+
+    def releases(self) -> tuple[r.TfRelease, ...]:
+        """Every final release, newest first."""
+        return tuple(sorted(self.rows(r.TfRelease), key=lambda row: Parsed(row.version), reverse=True))
+
+    def release(self, version: str) -> Optional[r.TfRelease]:
+        """The row for a release ("2.16.1"), or the newest patch of its minor ("2.16", "2.16.9", "2.16.0rc1").
+
+        None when the table has no release of that minor: ask ``newer_than_table``.
+        """
+        parsed = _parsed(version)
+        if parsed is None:
+            return None
+        same_minor = [row for row in self.releases() if Parsed(row.version).release[:2] == parsed.release[:2]]
+        exact = [row for row in same_minor if Parsed(row.version) == Parsed(parsed.public)]
+        return next(iter(exact or same_minor), None) if len(parsed.release) > 1 else None
+
+    def newer_than_table(self, version: str) -> bool:
+        """Whether a TensorFlow version is newer than every release in the table."""
+        parsed = _parsed(version)
+        return parsed is not None and parsed > Parsed(self.releases()[0].version)
+
+    def defects(self, version: str) -> tuple[r.TfDefect, ...]:
+        """The known faults of one release."""
+        return tuple(row for row in self.rows(r.TfDefect) if fits(version, row.versions))
+
+    def system_support(self, system: str, machine: str, version: str) -> Optional[r.SystemSupport]:
+        """GPU support of the official packages on a system (linux, windows, macos, wsl2) and machine."""
+        return next(
+            (
+                row
+                for row in self.rows(r.SystemSupport)
+                if (row.system, row.machine) == (system, machine) and fits(version, row.tensorflow)
+            ),
+            None,
+        )
+
+    def distribution(self, name: str) -> Optional[r.Distribution]:
+        """A sibling distribution by its name ("tensorflow-cpu"; "_" and case do not matter)."""
+        wanted = _canonical(name)
+        return next((row for row in self.rows(r.Distribution) if row.name == wanted), None)
+
+    def plugins(self, name: str) -> tuple[r.Plugin, ...]:
+        """The releases of a plug-in or vendor build (tensorflow-metal, tensorflow-rocm, …), newest first."""
+        wanted = _canonical(name)
+        found = (row for row in self.rows(r.Plugin) if row.name == wanted)
+        return tuple(sorted(found, key=lambda row: Parsed(row.version), reverse=True))
+
+    def companions(self, name: str) -> tuple[r.Companion, ...]:
+        """All rows of a companion ("tensorflow-text", "tf-keras"); empty when it is none."""
+        wanted = _canonical(name)
+        return tuple(row for row in self.rows(r.Companion) if row.name == wanted)
+
+    def companion(self, name: str, version: str) -> Optional[r.Companion]:
+        """The row that says which TensorFlow an installed companion goes with."""
+        return next((row for row in self.companions(name) if fits(version, row.versions)), None)
+
+    def companion_for(self, name: str, tensorflow: str) -> Optional[r.Companion]:
+        """The row that says which versions of a companion go with an installed TensorFlow."""
+        return next((row for row in self.companions(name) if fits(tensorflow, row.tensorflow)), None)
+
+    def api_name(self, name: str) -> Optional[r.ApiName]:
+        """A wrongly circulating API name; also found without the leading "tf."."""
+        return next((row for row in self.rows(r.ApiName) if name in (row.name, row.name[3:])), None)
+
+    # Drivers and CUDA ---------------------------------------------------------------------------------------
+
+    def toolkits(self, cuda: str) -> tuple[r.Toolkit, ...]:
+        """The releases of one toolkit minor ("12.2"), GA first."""
+        minor = ".".join(cuda.split(".")[:2])
+        return tuple(
+            sorted((row for row in self.rows(r.Toolkit) if row.cuda == minor), key=lambda x: x.update)
+        )
+
+    def driver_floor(self, cuda: str, system: str = "linux") -> Optional[DriverFloor]:
+        """The drivers a toolkit ("12.2", "12.5.1") needs on "linux" or "windows" (WSL 2: the Windows driver).
+
+        None when the tables do not know that CUDA, or no Windows driver for it.
+        """
+        column = "windows" if system in ("windows", "wsl2") else "linux"
+        minor = ".".join(cuda.split(".")[:2])
+        families = {row.family: row for row in self.rows(r.DriverFamily)}
+        family = families.get(minor) or families.get(minor.split(".")[0])
+        releases = self.toolkits(cuda)
+        toolkit = releases[0] if releases else None
+        own = getattr(toolkit, column) if toolkit else None
+        minimum = getattr(family, column) if family else own
+        if minimum is None:
+            return None
+        decides: r.Row = family or toolkit  # type: ignore[assignment]
+        return DriverFloor(minor, system, minimum, own, decides.source, decides.solid)
+
+    def driver_branch(self, driver: str) -> Optional[r.DriverBranch]:
+        """The branch of a Linux driver version, or the newest known branch below it ("536" -> 535)."""
+        number = driver_branch_of(driver)
+        known = [row for row in self.rows(r.DriverBranch) if number is not None and row.branch <= number]
+        return max(known, key=lambda row: row.branch, default=None)
+
+    def driver_for_cuda(self, cuda: str) -> Optional[r.DriverBranch]:
+        """The oldest driver branch that implements a CUDA driver API version ("12.4")."""
+        wanted = _parsed(cuda)
+        enough = [
+            row for row in self.rows(r.DriverBranch) if wanted is not None and Parsed(row.cuda) >= wanted
+        ]
+        return min(enough, key=lambda row: row.branch, default=None)
+
+    def forward_compat(self, cuda: str, driver: str) -> Optional[r.ForwardCompat]:
+        """The cuda-compat package that brings ``cuda`` to an older ``driver``; None when none is listed."""
+        minor, branch = ".".join(cuda.split(".")[:2]), driver_branch_of(driver)
+        return next(
+            (row for row in self.rows(r.ForwardCompat) if row.cuda == minor and branch in row.on_branches),
+            None,
+        )
+
+    def ptx_driver(self, ptx_isa: str) -> Optional[r.PtxIsa]:
+        """The row of a PTX ISA version ("8.5"): the CUDA release and driver branch that can compile it."""
+        return next((row for row in self.rows(r.PtxIsa) if row.ptx_isa == ptx_isa), None)
+
+    def cudnn_support(self, version: str, cuda: Optional[str] = None) -> tuple[r.CudnnSupport, ...]:
+        """The builds of a cuDNN version ("9.3.0.75"): one row per CUDA major, or only the one for ``cuda``.
+
+        Empty: not in the table.
+        """
+        major = None if cuda is None else cuda.split(".")[0]
+        found = (row for row in self.rows(r.CudnnSupport) if fits(version, row.versions))
+        return tuple(row for row in found if major in (None, row.cuda_major))
+
+    def nccl(self, version: str) -> Optional[r.NcclSupport]:
+        """The row of an NCCL version ("2.21.5")."""
+        return next((row for row in self.rows(r.NcclSupport) if row.version == version), None)
+
+    def nccl_minimum(self, compute_capability: str) -> Optional[r.NcclSupport]:
+        """The oldest NCCL known to hold code for a compute capability; None when the table does not say."""
+        known = [row for row in self.rows(r.NcclSupport) if _runs(compute_capability, row.machine_code)]
+        return min(known, key=lambda row: Parsed(row.version), default=None)
+
+    # Hardware -----------------------------------------------------------------------------------------------
+
+    def gpu(self, name: str) -> Optional[r.Gpu]:
+        """A GPU by a driver's, a cloud's or a person's name ("NVIDIA A100-SXM4-40GB", "rtx 5090")."""
+        return find_gpu(name, self.rows(r.Gpu))
+
+    def gpu_near(self, name: str) -> tuple[str, ...]:
+        """Names of the table that are most like ``name``, for an error message."""
+        return near(name, [spelling for row in self.rows(r.Gpu) for spelling in (row.name, *row.aliases)])
+
+    def compute_capability(self, value: str) -> Optional[r.ComputeCapability]:
+        """A compute capability by "8.6", "sm_86", "compute_86" or "86"."""
+        text = (
+            value if "." in value else (r.as_text(value) if re.fullmatch(r"\w*[0-9]{2,3}", value) else value)
+        )
+        return next((row for row in self.rows(r.ComputeCapability) if row.compute_capability == text), None)
+
+    def nvlink(self, generation: int) -> Optional[r.NvlinkGeneration]:
+        """An NVLink generation and its rates."""
+        return next((row for row in self.rows(r.NvlinkGeneration) if row.generation == generation), None)
+
+    def pcie(self, generation: int) -> Optional[r.PcieGeneration]:
+        """A PCI Express generation and its rate per lane and direction; ``row.gbs(16)`` for a link."""
+        return next((row for row in self.rows(r.PcieGeneration) if row.generation == generation), None)
+
+    def instance(self, name: str) -> Optional[r.Instance]:
+        """A cloud instance type ("p4d.24xlarge", "Standard_ND96asr_v4", "GN10Xp.20XLARGE320")."""
+        return next(
+            (row for row in self.rows(r.Instance) if re.fullmatch(row.pattern, name, re.IGNORECASE)), None
+        )
+
+    def node_baseline(self, node: str) -> Optional[r.NodeBaseline]:
+        """What is expected of a healthy node type ("Standard_ND96asr_v4" or "nd96asr_v4")."""
+        wanted = node.lower().removeprefix("standard_")
+        return next((row for row in self.rows(r.NodeBaseline) if row.node == wanted), None)
+
+    def device_baseline(self, pci_device_id: str) -> Optional[r.DeviceBaseline]:
+        """What is expected of a PCI device id: "20b2", "0x20B2", or NVML's "0x20B210DE"."""
+        wanted = pci_device_id.lower().removeprefix("0x").removesuffix("10de")
+        return next((row for row in self.rows(r.DeviceBaseline) if row.pci_device_id == wanted), None)
+
+    # Codes and limits ---------------------------------------------------------------------------------------
+
+    def error(self, name_or_value: str, api: Optional[str] = None) -> Optional[r.ErrorCode]:
+        """An error code by its name ("CUDA_ERROR_NO_DEVICE"), or by its number with the API it is from."""
+        rows = [row for row in self.rows(r.ErrorCode) if api in (None, row.api)]
+        by_name = [row for row in rows if row.name.lower() == name_or_value.lower()]
+        by_value = [row for row in rows if api is not None and str(row.value) == name_or_value]
+        return next(iter(by_name or by_value), None)
+
+    def xid(self, number: int) -> Optional[r.Xid]:
+        """An Xid of the kernel log."""
+        return next((row for row in self.rows(r.Xid) if row.xid == number), None)
+
+    def threshold(self, name: str) -> r.Threshold:
+        """A limit by its name. Raises TableError when there is none: no rule runs without its limit."""
+        for row in self.rows(r.Threshold):
+            if row.name == name:
+                return row
+        raise TableError(f'thresholds.json has no row "{name}".')
+
+
+def _canonical(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _runs(compute_capability: str, machine_code: tuple[str, ...]) -> bool:
+    """Whether one of the sm_ codes runs on a compute capability: same major, minor not higher."""
+    major, _, minor = compute_capability.partition(".")
+    have = [r.as_text(code).split(".") for code in machine_code]
+    return any(code[0] == major and int(code[1]) <= int(minor or 0) for code in have)

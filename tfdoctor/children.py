@@ -1,0 +1,188 @@
+"""Runs a program that may hang, crash, flood or leave children behind, and always comes back."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import IO, Callable, Generic, Optional, TypeVar
+
+import psutil
+
+T = TypeVar("T")
+
+# More than any program we ask prints on the largest machine (`nvidia-smi -q -x` of 16 GPUs is about 1 MB).
+MOST_OUTPUT = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Completed:
+    """How a child ended. `code` is None when it was recorded without one, negative for a signal.
+
+    `timed_out`: it was killed at its limit. `truncated`: it printed more than MOST_OUTPUT bytes.
+    """
+
+    stdout: str
+    stderr: str = ""
+    code: Optional[int] = 0
+    timed_out: bool = False
+    truncated: bool = False
+    seconds: float = 0.0
+
+
+class Children:
+    """The processes that are running now; `close` ends them all, with what they started."""
+
+    def __init__(self) -> None:
+        self._running: set[subprocess.Popen[bytes]] = set()
+        self._lock = threading.Lock()
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        timeout: float,
+        env: Optional[Mapping[str, str]] = None,
+        cwd: Optional[str] = None,
+        stdin: bytes = b"",
+    ) -> Optional[Completed]:
+        """Run `argv` without a shell; None when there is no such program. Raises OSError when it cannot start.
+
+        `env` is the whole environment (default: this process's). The child leads a process group of its own,
+        which is killed at the end, so that nothing it started outlives it.
+        """
+        started = time.monotonic()
+        try:
+            process = subprocess.Popen(
+                list(argv),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=None if env is None else dict(env),
+                cwd=cwd,
+                start_new_session=True,
+            )
+        except FileNotFoundError:
+            return None
+        with self._lock:
+            self._running.add(process)
+        try:
+            return self._attend(process, stdin, started + timeout, started)
+        finally:
+            kill_tree(process)
+            with self._lock:
+                self._running.discard(process)
+
+    def _attend(self, process: subprocess.Popen[bytes], stdin: bytes, deadline: float, started: float) -> Completed:
+        full = threading.Event()
+        readers = [_Reader(pipe, full) for pipe in (process.stdout, process.stderr) if pipe is not None]
+        _feed(process.stdin, stdin)
+        timed_out = False
+        while process.poll() is None:
+            if full.is_set():
+                break
+            if time.monotonic() > deadline:
+                timed_out = True
+                break
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(min(0.05, max(deadline - time.monotonic(), 0.001)))
+        code = process.poll()
+        kill_tree(process)
+        for reader in readers:
+            reader.join(1.0)  # a process stuck in the kernel can hold its pipe open for ever
+        out, err = (r.text() for r in readers)
+        return Completed(out, err, code, timed_out, full.is_set(), time.monotonic() - started)
+
+    def close(self) -> None:
+        """Kill whatever is still running."""
+        with self._lock:
+            running = list(self._running)
+        for process in running:
+            kill_tree(process)
+
+
+class _Reader(threading.Thread):
+    """Collects one pipe, up to MOST_OUTPUT bytes."""
+
+    def __init__(self, pipe: IO[bytes], full: threading.Event) -> None:
+        super().__init__(daemon=True)
+        self._pipe, self._full = pipe, full
+        self._parts: list[bytes] = []
+        self.start()
+
+    def run(self) -> None:
+        size = 0
+        with contextlib.suppress(OSError, ValueError):
+            while part := os.read(self._pipe.fileno(), 65536):
+                if size < MOST_OUTPUT:
+                    self._parts.append(part)
+                size += len(part)
+                if size >= MOST_OUTPUT:
+                    self._full.set()
+
+    def text(self) -> str:
+        return b"".join(self._parts)[:MOST_OUTPUT].decode("utf-8", "replace")
+
+
+def _feed(pipe: Optional[IO[bytes]], data: bytes) -> None:
+    if pipe is None:
+        return
+    with contextlib.suppress(OSError):
+        pipe.write(data)
+        pipe.flush()
+    with contextlib.suppress(OSError):
+        pipe.close()
+
+
+def kill_tree(process: subprocess.Popen[bytes]) -> None:
+    """Kill `process` and all it started; return within a second even if the kernel keeps one of them."""
+    started_by_it: list[psutil.Process] = []
+    with contextlib.suppress(psutil.Error):
+        started_by_it = psutil.Process(process.pid).children(recursive=True)
+    if os.name == "posix":
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    for other in started_by_it:
+        with contextlib.suppress(psutil.Error):
+            other.kill()
+    if process.poll() is None:
+        with contextlib.suppress(OSError):
+            process.kill()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(1.0)
+
+
+class Promise(Generic[T]):
+    """A call that has been started on a thread of its own; `result()` waits for it."""
+
+    def __init__(self, what: str, call: Callable[[], T]) -> None:
+        self.what = what
+        self._call = call
+        self._value: Optional[T] = None
+        self._error: Optional[BaseException] = None
+        self._thread = threading.Thread(target=self._work, daemon=True)
+        self._thread.start()
+
+    def _work(self) -> None:
+        try:
+            self._value = self._call()
+        except BaseException as error:  # noqa: BLE001  handed to whoever asks for the result
+            self._error = error
+
+    @property
+    def pending(self) -> bool:
+        """Still running?"""
+        return self._thread.is_alive()
+
+    def result(self) -> T:
+        """What the call returned, or the exception that it raised."""
+        while self._thread.is_alive():
+            self._thread.join(0.2)  # in slices, so that Ctrl-C is heard
+        if self._error is not None:
+            raise self._error
+        return self._value  # type: ignore[return-value]

@@ -1,0 +1,1 @@
+"""TFD6: configuration."""

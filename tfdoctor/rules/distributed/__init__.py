@@ -1,0 +1,1 @@
+"""TFD8: several GPUs, several hosts."""

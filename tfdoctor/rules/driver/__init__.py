@@ -1,0 +1,1 @@
+"""TFD2: driver, kernel, container."""

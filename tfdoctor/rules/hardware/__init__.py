@@ -1,0 +1,1 @@
+"""TFD1: GPUs and links."""

@@ -1,0 +1,1 @@
+"""TFD0: tfdoctor itself."""

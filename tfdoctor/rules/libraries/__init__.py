@@ -1,0 +1,1 @@
+"""TFD3: CUDA libraries."""

@@ -1,0 +1,1 @@
+"""TFD4: Python and operating system."""

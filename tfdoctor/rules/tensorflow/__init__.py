@@ -1,0 +1,1 @@
+"""TFD5: TensorFlow and its companions."""

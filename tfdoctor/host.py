@@ -127,7 +127,8 @@ class Host(ABC):
         return ()
 
     def close(self) -> None:
-        """End whatever was started."""
+        """End whatever was started; nothing was unless a subclass did."""
+        return
 
 
 class LiveHost(Host):
@@ -162,7 +163,7 @@ class LiveHost(Host):
 
     def read_bytes(self, path: str, limit: int = MOST_TEXT) -> Optional[bytes]:
         try:
-            with open(self.path(path), "rb") as file:  # noqa: PTH123
+            with open(self.path(path), "rb") as file:
                 return file.read(limit)
         except (FileNotFoundError, NotADirectoryError):
             return None
@@ -238,6 +239,19 @@ class LiveHost(Host):
         answer: Mapping[str, Any] = self._promise(_("the target interpreter"), self._ask_target).result()
         return answer
 
+    def require_interpreter(self) -> None:
+        """Raise BadInput when the target ran and did not answer as a Python interpreter does.
+
+        One that hangs or crashes is not bad input but something to report.
+        """
+        try:
+            self.target_answer()
+        except _NoAnswer as why:
+            text = _("{path} does not answer as a Python interpreter: {why}.").format(path=self.target, why=why)
+            raise BadInput(text) from why
+        except Unavailable:
+            return
+
     def pip_freeze(self) -> Optional[str]:
         return None
 
@@ -273,9 +287,14 @@ class LiveHost(Host):
         if done.timed_out:
             raise Unavailable(_did_not_answer(self.target, self._timeout))
         answer = _json_answer(done, self.target, {})
-        if "error" in answer and "python" not in answer:
-            raise Unavailable(str(answer["error"]))
+        if set(answer) == {"error"}:
+            by_itself = done.code is not None and done.code >= 0
+            raise (_NoAnswer if by_itself else Unavailable)(str(answer["error"]))
         return answer
+
+
+class _NoAnswer(Unavailable):
+    """A program ran to its end and did not answer the question."""
 
 
 def _did_not_answer(what: str, seconds: float) -> str:

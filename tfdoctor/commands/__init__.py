@@ -1,0 +1,1 @@
+"""One file per command; each exposes a click command named `command`."""

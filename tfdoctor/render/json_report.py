@@ -1,0 +1,63 @@
+"""`check --format json`: one object, schema 1 (see DESIGN: the command line)."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timezone
+from typing import Any
+
+from tfdoctor import __version__
+from tfdoctor.model import Diagnosis, Fix, Outcome, Report, Status
+from tfdoctor.render.plain import plain
+
+SCHEMA = 1
+
+
+def render(report: Report) -> str:
+    """The report as indented JSON text."""
+    return json.dumps(as_object(report), indent=2, ensure_ascii=False, default=str) + "\n"
+
+
+def as_object(report: Report) -> dict[str, Any]:
+    """The report in the shape of the published schema."""
+    return {
+        "schema": SCHEMA,
+        "tfdoctor": __version__,
+        "created": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "target": {"python": report.target},
+        "verdict": plain(report.verdict),
+        "facts": {**plain(report.facts), **{k: {"unavailable": why} for k, why in sorted(report.missing.items())}},
+        "diagnoses": [_diagnosis(o, d) for o in report.found for d in o.diagnoses],
+        "skipped": [
+            {"code": o.rule.code, "name": o.rule.name, "reason": o.reason}
+            for o in report.outcomes
+            if o.status is Status.SKIPPED
+        ],
+        "crashed": plain(report.crashes),
+    }
+
+
+def _diagnosis(outcome: Outcome, diagnosis: Diagnosis) -> dict[str, Any]:
+    return {
+        "code": outcome.rule.code,
+        "name": outcome.rule.name,
+        "severity": str(diagnosis.severity or outcome.rule.severity),
+        "message": diagnosis.message,
+        "gpus": list(diagnosis.gpus),
+        "evidence": plain(diagnosis.evidence),
+        "caused_by": list(outcome.rule.caused_by),
+        "folded_under": outcome.folded_under,
+        "fixes": [fix_object(f) for f in diagnosis.fixes],
+    }
+
+
+def fix_object(fix: Fix) -> dict[str, Any]:
+    """One fix: title, commands (argument lists), safety, note, and what it needs."""
+    return {
+        "title": fix.title,
+        "commands": plain(fix.commands),
+        "safety": fix.safety.value,
+        "note": fix.note,
+        "environment": dict(fix.environment),
+        "needs": sorted(fix.needs),
+    }

@@ -1,0 +1,83 @@
+"""Will TensorFlow use the GPUs? "yes" only over positive evidence; "unknown" wherever a decisive look failed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Optional
+
+from tfdoctor.engine import Facts
+from tfdoctor.i18n import _
+from tfdoctor.model import NotApplicable, Outcome, Status, Unavailable, Verdict
+from tfdoctor.probes.gpu_machine import GpuMachine
+from tfdoctor.probes.libraries import DriverLibrary, Libraries
+from tfdoctor.probes.nvml import Driver, Gpus
+from tfdoctor.probes.tensorflow import TensorFlow
+
+# What must have been seen before anybody may say "yes".
+DECISIVE = (GpuMachine, Driver, Gpus, TensorFlow, Libraries, DriverLibrary)
+
+
+def decide(outcomes: Sequence[Outcome], facts: Facts) -> Verdict:
+    """The verdict over all outcomes, folded or not."""
+    blocking = [o for o in outcomes if o.rule.blocks]
+    found = [o for o in blocking if o.status is Status.FOUND]
+    if found:
+        root = _root_of(found, outcomes)
+        return Verdict(
+            "no", root.rule.name, _("TensorFlow will not use a GPU: {why}").format(why=root.diagnoses[0].message)
+        )
+    reasons = [o.reason for o in blocking if o.status in (Status.SKIPPED, Status.CRASHED)]
+    reasons += _not_seen(facts)
+    if reasons:
+        return Verdict("unknown", None, _("Cannot tell: {reasons}.").format(reasons=_and_more(reasons)))
+    return Verdict("yes", None, _usable(facts))
+
+
+def _root_of(found: Sequence[Outcome], outcomes: Sequence[Outcome]) -> Outcome:
+    """The root cause to name: the one under which the first blocking outcome is folded, else the lowest code."""
+    first = min(found, key=lambda o: o.folded_under or o.rule.code)
+    return next((o for o in outcomes if o.rule.code == first.folded_under), first)
+
+
+def _not_seen(facts: Facts) -> list[str]:
+    reasons = []
+    for kind in DECISIVE:
+        try:
+            facts.get(kind)
+        except (Unavailable, NotApplicable) as why:
+            reasons.append(str(why))
+    return reasons or _contradictions(facts)
+
+
+def _contradictions(facts: Facts) -> list[str]:
+    """Everything could be looked at and no rule objects, but what was seen does not add up to a GPU in use."""
+    reasons = []
+    if not any(not gpu.lost for gpu in facts.get(Gpus)):
+        reasons.append(_("the driver lists no GPU"))
+    if facts.get(TensorFlow).cuda_build is not True:
+        reasons.append(_("it is not known whether this TensorFlow was built with CUDA"))
+    reasons += [
+        _("{library} would not be found").format(library=library.soname) for library in facts.get(Libraries).missing
+    ]
+    if facts.get(DriverLibrary).picked is None:
+        reasons.append(_("libcuda.so.1 would not be found"))
+    return reasons
+
+
+def _and_more(reasons: Sequence[str], shown: int = 3) -> str:
+    unique = list(dict.fromkeys(reasons))
+    rest = len(unique) - shown
+    text = "; ".join(unique[:shown])
+    return text if rest <= 0 else _("{text}; and {rest} more").format(text=text, rest=rest)
+
+
+def _usable(facts: Facts) -> str:
+    names = Counter(gpu.name for gpu in facts.get(Gpus) if not gpu.lost)
+    listed = ", ".join(f"{count} x {name}" if count > 1 else name for name, count in names.items())
+    return _("TensorFlow {version} will use {gpus}.").format(version=facts.get(TensorFlow).version, gpus=listed)
+
+
+def because(verdict: Verdict, outcomes: Sequence[Outcome]) -> Optional[Outcome]:
+    """The outcome that the verdict names."""
+    return next((o for o in outcomes if o.rule.name == verdict.because), None)

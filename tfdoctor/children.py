@@ -12,8 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, Callable, Generic, Optional, TypeVar
 
-import psutil
-
 T = TypeVar("T")
 
 # More than any program we ask prints on the largest machine (`nvidia-smi -q -x` of 16 GPUs is about 1 MB).
@@ -141,20 +139,27 @@ def _feed(pipe: Optional[IO[bytes]], data: bytes) -> None:
 
 def kill_tree(process: subprocess.Popen[bytes]) -> None:
     """Kill `process` and all it started; return within a second even if the kernel keeps one of them."""
-    started_by_it: list[psutil.Process] = []
-    with contextlib.suppress(psutil.Error):
-        started_by_it = psutil.Process(process.pid).children(recursive=True)
+    escaped = _descendants(process) if process.poll() is None else []
     if os.name == "posix":
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
-    for other in started_by_it:
-        with contextlib.suppress(psutil.Error):
-            other.kill()
+    for other in escaped:
+        with contextlib.suppress(OSError):
+            os.kill(other, signal.SIGKILL if os.name == "posix" else signal.SIGTERM)
     if process.poll() is None:
         with contextlib.suppress(OSError):
             process.kill()
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(1.0)
+
+
+def _descendants(process: subprocess.Popen[bytes]) -> list[int]:
+    """What `process` started, also in other process groups. Only a process that must be killed is worth the import."""
+    import psutil
+
+    with contextlib.suppress(psutil.Error):
+        return [child.pid for child in psutil.Process(process.pid).children(recursive=True)]
+    return []
 
 
 class Promise(Generic[T]):

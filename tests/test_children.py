@@ -1,0 +1,109 @@
+"""Children hang, flood, ignore signals and leave children of their own; we always come back."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+import psutil
+import pytest
+
+from tfdoctor.children import MOST_OUTPUT, Children, Promise
+
+
+def python(code: str) -> list[str]:
+    return [sys.executable, "-c", code]
+
+
+def test_output_and_exit_code() -> None:
+    done = Children().run(python("import sys; print('out'); print('err', file=sys.stderr); sys.exit(3)"), timeout=60)
+    assert done is not None
+    assert (done.stdout.strip(), done.stderr.strip(), done.code, done.timed_out) == ("out", "err", 3, False)
+
+
+def test_input_reaches_the_child() -> None:
+    done = Children().run(python("print(input())"), timeout=60, stdin=b"hello\n")
+    assert done is not None
+    assert done.stdout.strip() == "hello"
+
+
+def test_a_missing_program_is_none() -> None:
+    assert Children().run(["no-such-program-anywhere"], timeout=1) is None
+
+
+def test_a_signal_is_a_negative_code() -> None:
+    done = Children().run(python("import os; os.abort()"), timeout=60)
+    assert done is not None
+    assert done.code == -6
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import time; time.sleep(1000)",
+        "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(1000)",
+    ],
+)
+def test_one_that_hangs_is_killed_at_its_limit(code: str) -> None:
+    done = Children().run(python(code), timeout=0.5)
+    assert done is not None
+    assert done.timed_out
+
+
+def test_a_flood_ends_early_and_is_cut() -> None:
+    flood = "import sys\nwhile True: sys.stdout.write('x' * 65536)"
+    done = Children().run(python(flood), timeout=120)
+    assert done is not None
+    assert done.truncated
+    assert not done.timed_out
+    assert len(done.stdout) == MOST_OUTPUT
+
+
+def test_a_grandchild_dies_too_even_in_a_session_of_its_own(tmp_path) -> None:
+    note = tmp_path / "pid"
+    code = (
+        "import subprocess, sys, time\n"
+        "p = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(1000)'], start_new_session=True)\n"
+        f"open({str(note)!r}, 'w').write(str(p.pid))\n"
+        "time.sleep(1000)\n"
+    )
+    Children().run(python(code), timeout=3)
+    pid = int(note.read_text())
+    deadline = time.monotonic() + 30
+    while psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_a_child_that_leaves_its_pipe_to_a_grandchild_does_not_hold_us() -> None:
+    code = (
+        "import subprocess, sys\n"
+        "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(1000)'])\n"
+        "print('done')\n"
+    )
+    done = Children().run(python(code), timeout=60)
+    assert done is not None
+    assert (done.stdout.strip(), done.code, done.timed_out) == ("done", 0, False)
+
+
+def test_close_ends_what_is_running() -> None:
+    children = Children()
+    promise = Promise("sleeper", lambda: children.run(python("import time; time.sleep(1000)"), timeout=600))
+    while not children._running:
+        time.sleep(0.01)
+    children.close()
+    assert promise.result() is not None
+
+
+def test_a_promise_hands_on_the_error() -> None:
+    def fails() -> None:
+        raise OSError("no")
+
+    with pytest.raises(OSError, match="no"):
+        Promise("x", fails).result()
+
+
+def test_nothing_of_ours_is_left() -> None:
+    Children().run(python("pass"), timeout=60)
+    assert not [c for c in psutil.Process(os.getpid()).children() if c.status() == psutil.STATUS_ZOMBIE]

@@ -31,7 +31,7 @@ __all__ = ["FILES", "GRADES", "DriverFloor", "TableError", "Tables", "driver_bra
 FILES: Mapping[str, tuple[type[r.Row], tuple[str, ...]]] = {
     "api_names": (r.ApiName, ("name",)),
     "cloud_instances": (r.Instance, ("cloud", "name")),
-    "companions": (r.Companion, ("name", "versions")),
+    "companions": (r.Companion, ("name", "version")),
     "compute_capabilities": (r.ComputeCapability, ("compute_capability",)),
     "cuda_toolkits": (r.Toolkit, ("cuda", "update")),
     "cudnn": (r.CudnnSupport, ("versions", "cuda_major")),
@@ -173,16 +173,21 @@ class Tables:
         return tuple(sorted(found, key=lambda row: Parsed(row.version), reverse=True))
 
     def companions(self, name: str) -> tuple[r.Companion, ...]:
-        """All rows of a companion ("tensorflow-text", "tf-keras"); empty when it is none."""
+        """All releases of a companion ("tensorflow-text", "tf_keras"), newest first; empty when it is none."""
         wanted = _canonical(name)
-        return tuple(row for row in self.rows(r.Companion) if row.name == wanted)
+        found = (row for row in self.rows(r.Companion) if row.name == wanted)
+        return tuple(sorted(found, key=lambda row: Parsed(row.version), reverse=True))
 
     def companion(self, name: str, version: str) -> Optional[r.Companion]:
-        """The row that says which TensorFlow an installed companion goes with."""
-        return next((row for row in self.companions(name) if fits(version, row.versions)), None)
+        """The row for an installed companion, or the newest patch of its minor: which TensorFlow it needs."""
+        parsed = _parsed(version)
+        rows = self.companions(name)
+        exact = [row for row in rows if Parsed(row.version) == parsed]
+        same = [row for row in rows if parsed and Parsed(row.version).release[:2] == parsed.release[:2]]
+        return next(iter(exact or same), None)
 
     def companion_for(self, name: str, tensorflow: str) -> Optional[r.Companion]:
-        """The row that says which versions of a companion go with an installed TensorFlow."""
+        """The newest release of a companion that goes with an installed TensorFlow."""
         return next((row for row in self.companions(name) if fits(tensorflow, row.tensorflow)), None)
 
     def api_name(self, name: str) -> Optional[r.ApiName]:
@@ -194,9 +199,7 @@ class Tables:
     def toolkits(self, cuda: str) -> tuple[r.Toolkit, ...]:
         """The releases of one toolkit minor ("12.2"), GA first."""
         minor = ".".join(cuda.split(".")[:2])
-        return tuple(
-            sorted((row for row in self.rows(r.Toolkit) if row.cuda == minor), key=lambda x: x.update)
-        )
+        return tuple(sorted((row for row in self.rows(r.Toolkit) if row.cuda == minor), key=lambda x: x.update))
 
     def driver_floor(self, cuda: str, system: str = "linux") -> Optional[DriverFloor]:
         """The drivers a toolkit ("12.2", "12.5.1") needs on "linux" or "windows" (WSL 2: the Windows driver).
@@ -225,9 +228,7 @@ class Tables:
     def driver_for_cuda(self, cuda: str) -> Optional[r.DriverBranch]:
         """The oldest driver branch that implements a CUDA driver API version ("12.4")."""
         wanted = _parsed(cuda)
-        enough = [
-            row for row in self.rows(r.DriverBranch) if wanted is not None and Parsed(row.cuda) >= wanted
-        ]
+        enough = [row for row in self.rows(r.DriverBranch) if wanted is not None and Parsed(row.cuda) >= wanted]
         return min(enough, key=lambda row: row.branch, default=None)
 
     def forward_compat(self, cuda: str, driver: str) -> Optional[r.ForwardCompat]:
@@ -272,9 +273,7 @@ class Tables:
 
     def compute_capability(self, value: str) -> Optional[r.ComputeCapability]:
         """A compute capability by "8.6", "sm_86", "compute_86" or "86"."""
-        text = (
-            value if "." in value else (r.as_text(value) if re.fullmatch(r"\w*[0-9]{2,3}", value) else value)
-        )
+        text = value if "." in value else (r.as_text(value) if re.fullmatch(r"\w*[0-9]{2,3}", value) else value)
         return next((row for row in self.rows(r.ComputeCapability) if row.compute_capability == text), None)
 
     def nvlink(self, generation: int) -> Optional[r.NvlinkGeneration]:
@@ -287,9 +286,7 @@ class Tables:
 
     def instance(self, name: str) -> Optional[r.Instance]:
         """A cloud instance type ("p4d.24xlarge", "Standard_ND96asr_v4", "GN10Xp.20XLARGE320")."""
-        return next(
-            (row for row in self.rows(r.Instance) if re.fullmatch(row.pattern, name, re.IGNORECASE)), None
-        )
+        return next((row for row in self.rows(r.Instance) if re.fullmatch(row.pattern, name, re.IGNORECASE)), None)
 
     def node_baseline(self, node: str) -> Optional[r.NodeBaseline]:
         """What is expected of a healthy node type ("Standard_ND96asr_v4" or "nd96asr_v4")."""

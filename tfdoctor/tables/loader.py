@@ -40,9 +40,7 @@ def compat_folder(environ: Mapping[str, str] = os.environ) -> Path:
     raise TableError(f"{where} {candidates[0]}, which is not a folder.")
 
 
-def read_rows(
-    file: Path, row_type: type[R], key: tuple[str, ...], extra: Optional[Path] = None
-) -> tuple[R, ...]:
+def read_rows(file: Path, row_type: type[R], key: tuple[str, ...], extra: Optional[Path] = None) -> tuple[R, ...]:
     """The rows of one file in their order; rows of ``extra`` with the same key take the place of the file's.
 
     Raises TableError when a file cannot be read or does not fit ``row_type``.

@@ -33,42 +33,34 @@ def words(name: str) -> frozenset[str]:
 
 
 def find_gpu(name: str, gpus: tuple[Gpu, ...]) -> Optional[Gpu]:
-    """The row for ``name``: the same words, else the most specific row whose words are all in ``name``, else
-    the plainest row that has every word of ``name`` ("A100"). None when no row fits.
+    """The row for ``name``, or None when no row fits or several different ones do.
+
+    First a row with the same words; else the row with the most words that are all in ``name`` ("NVIDIA A100
+    80GB PCIe LC"); else the plainest row that has every word of ``name`` ("3090", "A100"), as long as the
+    equally plain ones have the same compute capability.
     """
     wanted = words(name)
     if not wanted:
         return None
     spellings = [(words(spelling), gpu) for gpu in gpus for spelling in (gpu.name, *gpu.aliases)]
-    exact = [gpu for spelling, gpu in spellings if spelling == wanted]
-    if exact:
-        return exact[0]
-    within = [(len(s), gpu) for s, gpu in spellings if s < wanted and not _other_model(wanted - s)]
-    if within:
-        return max(within, key=lambda pair: pair[0])[1]
-    around = [(len(s), gpu) for s, gpu in spellings if wanted < s and not _other_model(s - wanted)]
-    return min(around, key=lambda pair: pair[0])[1] if around else None
+    for spelling, gpu in spellings:
+        if spelling == wanted:
+            return gpu
+    within = [(-len(s), gpu) for s, gpu in spellings if s < wanted and not (wanted - s) & _OTHER_MODEL]
+    around = [(len(s), gpu) for s, gpu in spellings if wanted < s and not (s - wanted) & {"ti", "ada"}]
+    return _best(within) or _best(around)
 
 
-_MODEL_WORDS = {
-    "ti",
-    "super",
-    "ada",
-    "blackwell",
-    "max",
-    "mobile",
-    "laptop",
-    "titan",
-    "rtx",
-    "gtx",
-    "gt",
-    "pro",
-}
+#: Words that make it another model when the table's spelling lacks them. A "SUPER" is always the same chip
+#: family as the model it is named after, so it may be found under that.
+_OTHER_MODEL = frozenset({"ti", "ada", "blackwell", "titan", "pro", "x", "jetson"})
 
 
-def _other_model(rest: frozenset[str]) -> bool:
-    """Whether the words left over make it another model ("ti", another number) and not a form of the same."""
-    return any(word in _MODEL_WORDS - {"rtx", "laptop", "mobile", "max"} for word in rest)
+def _best(candidates: list[tuple[int, Gpu]]) -> Optional[Gpu]:
+    best = min((rank for rank, _ in candidates), default=0)
+    rows = [gpu for rank, gpu in candidates if rank == best]
+    same = len({gpu.compute_capability for gpu in rows}) == 1
+    return rows[0] if same else None
 
 
 def near(name: str, known: list[str], count: int = 3) -> tuple[str, ...]:

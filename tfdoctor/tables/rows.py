@@ -187,14 +187,19 @@ class Plugin(Row):
 
 @dataclass(frozen=True)
 class Companion(Row):
-    """A package that must match TensorFlow: the companion's versions and the TensorFlow they go with."""
+    """One release of a package that must match TensorFlow, and the TensorFlow it goes with.
+
+    ``how`` the range is known: "requires" (pip holds to it), "extra" (only an extra of the package names it:
+    pip does not notice a mismatch) or "import check" (the package refuses others when it is imported).
+    ``also_needs``: other TensorFlow packages it requires ("tf-keras").
+    """
 
     name: str
-    versions: Range
+    version: Version
     tensorflow: Range
     pythons: tuple[str, ...]
     how: str
-    note: str
+    also_needs: tuple[str, ...]
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ import os
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Dict, Iterable, Mapping, Sequence
 
 Value = object  # str, int or None (None removes the key)
 
@@ -40,7 +40,7 @@ def compile_library(source: Path, library: Path, without: Sequence[str] = ()) ->
     return library
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def cached_library(source: Path, name: str, without: tuple[str, ...]) -> Path:
     """The same, built once in this process, in a folder that goes away with it."""
     folder = tempfile.TemporaryDirectory(prefix="tfdoctor-fake-")
@@ -70,7 +70,7 @@ class Profile:
         return path
 
 
-def environment(variable: str, library: Path, profile: Profile, directory: Path) -> Dict[str, str]:
+def environment(variable: str, library: Path, profile: Profile, directory: Path) -> dict[str, str]:
     """What a child process needs to load `library` driven by `profile`; files are written below `directory`."""
     stem = variable.lower()
     inherited = os.environ.get("LD_LIBRARY_PATH")
@@ -87,9 +87,9 @@ def calls(env: Mapping[str, str], variable: str) -> list[str]:
     return log.read_text().splitlines() if log.exists() else []
 
 
-def merge(*environments: Mapping[str, str]) -> Dict[str, str]:
+def merge(*environments: Mapping[str, str]) -> dict[str, str]:
     """Join environments; their LD_LIBRARY_PATHs are put one behind the other."""
-    joined: Dict[str, str] = {}
+    joined: dict[str, str] = {}
     folders: list[str] = []
     for env in environments:
         joined.update(env)
@@ -98,6 +98,6 @@ def merge(*environments: Mapping[str, str]) -> Dict[str, str]:
     return joined
 
 
-def indexed(prefix: str, values: Iterable[Mapping[str, Value]]) -> Dict[str, Value]:
+def indexed(prefix: str, values: Iterable[Mapping[str, Value]]) -> dict[str, Value]:
     """[{a: 1}, {a: 2}] -> {prefix.0.a: 1, prefix.1.a: 2}."""
     return {f"{prefix}.{i}.{key}": value for i, one in enumerate(values) for key, value in one.items()}

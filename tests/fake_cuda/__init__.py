@@ -11,8 +11,8 @@ making logical devices fails.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Dict, List, Mapping
 
 import fake_build
 from fake_build import Profile, Value, merge, need_compiler
@@ -29,12 +29,12 @@ def profile(
     driver_version: int = 12040, init: int = 0,
 ) -> Profile:
     """`count` equal GPUs. UUIDs and bus addresses are those of fake_nvml's cards with the same index."""
-    gpus: List[Mapping[str, Value]] = [
+    gpus: list[Mapping[str, Value]] = [
         {"name": name, "compute_capability": compute_capability, "memory_mib": memory_mib,
          "uuid": f"GPU-00000000-0000-4000-8000-{index:012x}", "pci": f"00000000:{1 + 0x10 * index:02X}:00.0"}
         for index in range(count)
     ]
-    head: Dict[str, Value] = {"init": init, "driver_version": driver_version, "count": count}
+    head: dict[str, Value] = {"init": init, "driver_version": driver_version, "count": count}
     return Profile({**head, **fake_build.indexed("gpu", gpus)})
 
 
@@ -43,11 +43,11 @@ def build(directory: Path) -> Path:
     return fake_build.compile_library(SOURCE, directory / LIBRARY)
 
 
-def environment(profile: Profile, directory: Path) -> Dict[str, str]:
+def environment(profile: Profile, directory: Path) -> dict[str, str]:
     """Variables for a child process whose CUDA driver is the stand-in."""
     return fake_build.environment(VARIABLE, fake_build.cached_library(SOURCE, LIBRARY, ()), profile, directory)
 
 
-def calls(env: Mapping[str, str]) -> List[str]:
+def calls(env: Mapping[str, str]) -> list[str]:
     """The driver API calls made so far."""
     return fake_build.calls(env, VARIABLE)

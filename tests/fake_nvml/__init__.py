@@ -13,8 +13,9 @@ Sizes, identifiers and limits are the published ones of these cards; UUIDs and s
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Dict, List, Mapping, Optional, Sequence
+from typing import Optional
 
 import fake_build
 from fake_build import Profile, Value, merge, need_compiler
@@ -47,20 +48,20 @@ def build(directory: Path, without: Sequence[str] = ()) -> Path:
     return fake_build.compile_library(SOURCE, directory / LIBRARY, without)
 
 
-def environment(profile: Profile, directory: Path, without: Sequence[str] = ()) -> Dict[str, str]:
+def environment(profile: Profile, directory: Path, without: Sequence[str] = ()) -> dict[str, str]:
     """Variables for a child process that is to see the machine of `profile`."""
     library = fake_build.cached_library(SOURCE, LIBRARY, tuple(without))
     return fake_build.environment(VARIABLE, library, profile, directory)
 
 
-def calls(env: Mapping[str, str]) -> List[str]:
+def calls(env: Mapping[str, str]) -> list[str]:
     """The NVML calls made so far: `nvmlDeviceGetName gpu=0`."""
     return fake_build.calls(env, VARIABLE)
 
 
 def system(gpus: Sequence[Mapping[str, Value]], **more: Value) -> Profile:
     """A machine with these GPUs and a driver of branch 550 unless told otherwise."""
-    values: Dict[str, Value] = {
+    values: dict[str, Value] = {
         "driver": "550.54.14", "nvml": "12.550.54.14", "cuda_driver": 12040, "driver_branch": "r550_00", "init": 0,
         "count": len(gpus), "topology.*.*": 20,
         **{f"p2p.*.*.{cap}": 0 for cap in ("read", "write", "atomics", "prop")}, "p2p.*.*.nvlink": 5,
@@ -70,10 +71,10 @@ def system(gpus: Sequence[Mapping[str, Value]], **more: Value) -> Profile:
     return Profile(values)
 
 
-def _card(index: int, **own: Value) -> Dict[str, Value]:
+def _card(index: int, **own: Value) -> dict[str, Value]:
     """What every card answers when it is idle and well."""
     bus = 1 + 0x10 * index
-    values: Dict[str, Value] = {
+    values: dict[str, Value] = {
         "uuid": f"GPU-00000000-0000-4000-8000-{index:012x}", "minor": index, "board_id": bus << 8,
         "pci": f"00000000:{bus:02X}:00.0", "vbios": "90.00.00.00.01", "brand": 14,
         "memory_used_mib": 1, "bar1_used_mib": 2,
@@ -90,7 +91,7 @@ def _card(index: int, **own: Value) -> Dict[str, Value]:
     return values
 
 
-def _pcie(generation: int) -> Dict[str, Value]:
+def _pcie(generation: int) -> dict[str, Value]:
     mbps = {3: 8000, 4: 16000, 5: 32000}[generation]
     return {
         "pcie_gen_max": generation, "pcie_gen_gpu_max": generation, "pcie_link_max_speed": generation,
@@ -98,7 +99,7 @@ def _pcie(generation: int) -> Dict[str, Value]:
     }
 
 
-def _power(default: int, low: int, high: int, draw: int) -> Dict[str, Value]:
+def _power(default: int, low: int, high: int, draw: int) -> dict[str, Value]:
     watts = {
         "power_limit": default, "power_limit_default": default, "power_limit_enforced": default,
         "power_limit_min": low, "power_limit_max": high, "power_usage": draw,
@@ -106,21 +107,21 @@ def _power(default: int, low: int, high: int, draw: int) -> Dict[str, Value]:
     return {key: value * 1000 for key, value in watts.items()}
 
 
-def _ecc() -> Dict[str, Value]:
-    values: Dict[str, Value] = {"ecc": "1 1", "ecc_default": 1}
+def _ecc() -> dict[str, Value]:
+    values: dict[str, Value] = {"ecc": "1 1", "ecc_default": 1}
     for counter in ("volatile", "aggregate"):
         for kind in ("corrected", "uncorrected"):
             values.update({f"ecc.{counter}.{kind}{place}": 0 for place in ("", ".dram", ".sram", ".l2", ".regs")})
     return values
 
 
-def _row_remapping(banks: int) -> Dict[str, Value]:
+def _row_remapping(banks: int) -> dict[str, Value]:
     return {"remapped_rows": "0 0 0 0", "remap_histogram": f"{banks} 0 0 0 0"}
 
 
-def _links(count: int, version: int, speed_mbps: int, **each: Value) -> Dict[str, Value]:
+def _links(count: int, version: int, speed_mbps: int, **each: Value) -> dict[str, Value]:
     """`version` is NVML's number: 3 is NVLink 2.2, 4 is 3.0, 5 is 3.1, 6 is 4.0."""
-    values: Dict[str, Value] = {
+    values: dict[str, Value] = {
         "nvlink_count": count, "nvlink.*.state": 1, "nvlink.*.version": version, "nvlink.*.cap": "1 1 1 1 0 1",
         "nvlink.*.speed_mbps": speed_mbps,
         **{f"nvlink.*.error.{kind}": 0 for kind in ("replay", "recovery", "crc_flit", "crc_data")},
@@ -129,22 +130,22 @@ def _links(count: int, version: int, speed_mbps: int, **each: Value) -> Dict[str
     return values
 
 
-def _thresholds(shutdown: int, slowdown: int, gpu_max: int) -> Dict[str, Value]:
+def _thresholds(shutdown: int, slowdown: int, gpu_max: int) -> dict[str, Value]:
     return {
         "temperature_threshold.shutdown": shutdown, "temperature_threshold.slowdown": slowdown,
         "temperature_threshold.gpu_max": gpu_max,
     }
 
 
-def _clocks(graphics: int, memory: int) -> Dict[str, Value]:
+def _clocks(graphics: int, memory: int) -> dict[str, Value]:
     return {
         "clock_max.graphics": graphics, "clock_max.sm": graphics, "clock_max.mem": memory, "clock_max.video": 1950,
     }
 
 
-def card_3090(index: int, **own: Value) -> Dict[str, Value]:
+def card_3090(index: int, **own: Value) -> dict[str, Value]:
     """GeForce RTX 3090, no bridge: its four links are there and down."""
-    values: Dict[str, Value] = {
+    values: dict[str, Value] = {
         "name": "NVIDIA GeForce RTX 3090", "architecture": 7, "compute_capability": "8.6", "cores": 10496,
         "bus_width": 384, "brand": 5, "pci_device_id": "0x220410DE", "pci_subsystem_id": "0x147D10DE",
         "memory_total_mib": 24576, "memory_reserved_mib": 307, "bar1_total_mib": 256, "fan": 30,
@@ -154,10 +155,10 @@ def card_3090(index: int, **own: Value) -> Dict[str, Value]:
     return _card(index, **{**values, **own})
 
 
-def card_h100(index: int, **own: Value) -> Dict[str, Value]:
+def card_h100(index: int, **own: Value) -> dict[str, Value]:
     """H100 SXM5 80 GB on an NVSwitch board, fabric manager done."""
     node = index // 4
-    values: Dict[str, Value] = {
+    values: dict[str, Value] = {
         "name": "NVIDIA H100 80GB HBM3", "architecture": 9, "compute_capability": "9.0", "cores": 16896,
         "bus_width": 5120, "pci_device_id": "0x233010DE", "pci_subsystem_id": "0x16C110DE",
         "serial": f"100000000000{index}", "board_part_number": "692-2G520-0200-000",
@@ -174,9 +175,9 @@ def card_h100(index: int, **own: Value) -> Dict[str, Value]:
     return _card(index, **{**values, **own})
 
 
-def card_a100(index: int, **own: Value) -> Dict[str, Value]:
+def card_a100(index: int, **own: Value) -> dict[str, Value]:
     """A100 SXM4 80 GB."""
-    values: Dict[str, Value] = {
+    values: dict[str, Value] = {
         "name": "NVIDIA A100-SXM4-80GB", "architecture": 7, "compute_capability": "8.0", "cores": 6912,
         "bus_width": 5120, "pci_device_id": "0x20B210DE", "pci_subsystem_id": "0x147F10DE",
         "serial": f"200000000000{index}", "board_part_number": "692-2G506-0212-002",
@@ -189,9 +190,9 @@ def card_a100(index: int, **own: Value) -> Dict[str, Value]:
     return _card(index, **{**values, **own})
 
 
-def card_t4(index: int, **own: Value) -> Dict[str, Value]:
+def card_t4(index: int, **own: Value) -> dict[str, Value]:
     """Tesla T4, as clouds pass it through."""
-    values: Dict[str, Value] = {
+    values: dict[str, Value] = {
         "name": "Tesla T4", "architecture": 6, "compute_capability": "7.5", "cores": 2560, "bus_width": 256,
         "pci_device_id": "0x1EB810DE", "pci_subsystem_id": "0x12A210DE", "serial": f"300000000000{index}",
         "memory_total_mib": 15360, "memory_reserved_mib": 388, "bar1_total_mib": 256, "virtualization_mode": 1,
@@ -201,9 +202,9 @@ def card_t4(index: int, **own: Value) -> Dict[str, Value]:
     return _card(index, **{**values, **own})
 
 
-def card_v100(index: int, **own: Value) -> Dict[str, Value]:
+def card_v100(index: int, **own: Value) -> dict[str, Value]:
     """Tesla V100 SXM2 16 GB."""
-    values: Dict[str, Value] = {
+    values: dict[str, Value] = {
         "name": "Tesla V100-SXM2-16GB", "architecture": 5, "compute_capability": "7.0", "cores": 5120,
         "bus_width": 4096, "pci_device_id": "0x1DB110DE", "pci_subsystem_id": "0x121210DE",
         "serial": f"400000000000{index}", "memory_total_mib": 16384, "memory_reserved_mib": 224,
@@ -215,9 +216,9 @@ def card_v100(index: int, **own: Value) -> Dict[str, Value]:
     return _card(index, **{**values, **own})
 
 
-def card_1080(index: int, **own: Value) -> Dict[str, Value]:
+def card_1080(index: int, **own: Value) -> dict[str, Value]:
     """GeForce GTX 1080: no ECC, no NVLink."""
-    values: Dict[str, Value] = {
+    values: dict[str, Value] = {
         "name": "NVIDIA GeForce GTX 1080", "architecture": 4, "compute_capability": "6.1", "cores": 2560,
         "bus_width": 256, "brand": 5, "pci_device_id": "0x1B8010DE", "pci_subsystem_id": "0x119E10DE",
         "memory_total_mib": 8192, "memory_reserved_mib": 82, "bar1_total_mib": 256, "fan": 27,
@@ -231,7 +232,7 @@ def rtx3090() -> Profile:
     return system([card_3090(0)])
 
 
-def _bridged(index: int) -> Dict[str, Value]:
+def _bridged(index: int) -> dict[str, Value]:
     other = card_3090(1 - index)["pci"]
     return card_3090(index, **_links(4, 5, 14062, remote_type=0, remote_pci_device_id="0x220410DE", remote_pci=other))
 
@@ -244,14 +245,14 @@ def rtx3090_pair() -> Profile:
 def h100x8() -> Profile:
     """Eight H100 on NVSwitches, four to each NUMA node."""
     gpus = [card_h100(i) for i in range(8)]
-    pairs: Dict[str, Value] = {"p2p.*.*.nvlink": 0, "topology.*.*": 50}
+    pairs: dict[str, Value] = {"p2p.*.*.nvlink": 0, "topology.*.*": 50}
     pairs.update({f"topology.{a}.{b}": 40 for a in range(8) for b in range(a + 1, 8) if a // 4 == b // 4})
     return system(gpus).but(pairs)
 
 
 def a100_mig() -> Profile:
     """One A100 in MIG mode: 3g.40gb and twice 2g.20gb. NVLink queries are not supported then."""
-    def instance(number: int, slices: int, memory: int, sm: int) -> Dict[str, Value]:
+    def instance(number: int, slices: int, memory: int, sm: int) -> dict[str, Value]:
         profile = f"{slices}g.{20 if slices == 2 else 40}gb"
         return {
             f"mig.{number}.uuid": f"MIG-00000000-0000-4000-9000-{number:012x}",
@@ -259,7 +260,7 @@ def a100_mig() -> Profile:
             f"mig.{number}.ci": 0, f"mig.{number}.memory_mib": memory, f"mig.{number}.used_mib": 12,
             f"mig.{number}.attributes": f"{sm} {slices} {slices - 1} 0 0 0 {slices} {slices} {memory}",
         }
-    own: Dict[str, Value] = {"mig": "1 1", "nvlink_count": 0, "utilisation": None}
+    own: dict[str, Value] = {"mig": "1 1", "nvlink_count": 0, "utilisation": None}
     for part in (instance(0, 3, 40192, 42), instance(1, 2, 19968, 28), instance(2, 2, 19968, 28)):
         own.update(part)
     return system([card_a100(0, **own)])
@@ -297,7 +298,7 @@ def lost_gpu() -> Profile:
 
 def ecc_errors() -> Profile:
     """An A100 with uncorrected errors since boot and many corrected ones over its life."""
-    counts: Dict[str, Value] = {
+    counts: dict[str, Value] = {
         "ecc.volatile.uncorrected": 2, "ecc.volatile.uncorrected.dram": 2, "ecc.aggregate.uncorrected": 3,
         "ecc.aggregate.uncorrected.dram": 3, "ecc.aggregate.corrected": 128, "ecc.aggregate.corrected.dram": 128,
         "ecc.volatile.corrected": 4, "ecc.volatile.corrected.dram": 4, "remapped_rows": "0 1 0 0",
@@ -338,7 +339,7 @@ def crashing(function: str, base: Optional[Profile] = None, gpu: Optional[int] =
 
 def busy_gpu() -> Profile:
     """A 3090 whose memory other processes hold, hot and slowed down by the hardware."""
-    busy: Dict[str, Value] = {
+    busy: dict[str, Value] = {
         "memory_used_mib": 23800, "compute_processes": "4242:21000 4243:2500", "graphics_processes": "1001:120",
         "clocks_event_reasons": "0x68", "temperature": 94, "pstate": 2, "utilisation": "99 71", "pcie_gen": 4,
         "power_usage": 349000, "clock.graphics": 900, "clock.sm": 900, "clock.mem": 9501, "violation.thermal": 900000,

@@ -1,0 +1,405 @@
+"""Compare what `tfdoctor check` predicts with what TensorFlow really does, and write docs/reality.md.
+
+    python scripts/reality_check.py                                   # all releases of RELEASES: gigabytes, an hour
+    python scripts/reality_check.py --releases 2.21.0 --only plain    # one case
+    python scripts/reality_check.py --table-only --raw reality.json   # write the table again from kept results
+
+Each release is installed as `tensorflow[and-cuda]` in an environment that is deleted afterwards. There need be no
+GPU: TensorFlow loads the stand-in libcuda.so.1 of tests/fake_cuda and tfdoctor asks the stand-in libnvidia-ml.so.1
+of tests/fake_nvml. Which object called dlopen for which library, and where the loader found it, is read from glibc's
+LD_DEBUG=libs,files. Not part of the tests: it downloads gigabytes. Linux, uv, gcc.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Optional
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(REPOSITORY / "tests"))
+fake_cuda: Any = importlib.import_module("fake_cuda")
+fake_nvml: Any = importlib.import_module("fake_nvml")
+
+RELEASES = ("2.14.1", "2.15.1", "2.16.1", "2.17.1", "2.18.1", "2.19.1", "2.20.0", "2.21.0")
+PYTHON = "3.11"  # has wheels of every release above
+GPUS = 2
+
+LIST_GPUS = """
+import json, os
+import tensorflow as tf
+gpus = tf.config.list_physical_devices("GPU")
+details = [tf.config.experimental.get_device_details(gpu) for gpu in gpus]
+print("REALITY " + json.dumps({"pid": os.getpid(), "gpus": len(gpus), "details": [str(d) for d in details]}))
+"""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One way to set the scene around an installed release."""
+
+    name: str
+    says: str
+    environment: Mapping[str, str] = field(default_factory=dict)
+    wheels_on_path: bool = False  # every site-packages/nvidia/*/lib on LD_LIBRARY_PATH
+    without: str = ""  # the folder of site-packages/nvidia that is moved aside
+    install: str = ""  # a requirement put in place of what is there, and taken back afterwards
+    driver: bool = True  # is there a libcuda.so.1
+    cuda: Mapping[str, object] = field(default_factory=dict)  # changes to the driver's profile
+    rubbish: str = ""  # a file with this name that is no library comes first on LD_LIBRARY_PATH
+
+
+WHEELS = (
+    "cublas", "cuda_cupti", "cuda_nvcc", "cuda_nvrtc", "cuda_runtime", "cudnn", "cufft", "curand", "cusolver",
+    "cusparse", "nccl", "nvjitlink", "nvshmem",
+)
+
+CASES = (
+    Case("plain", "as installed, no LD_LIBRARY_PATH"),
+    Case("ld-path", "every nvidia/*/lib on LD_LIBRARY_PATH", wheels_on_path=True),
+    Case("no-driver", "no libcuda.so.1", wheels_on_path=True, driver=False),
+    Case("cuinit-999", "cuInit returns 999", wheels_on_path=True, cuda={"init": 999}),
+    Case("cuinit-803", "cuInit returns 803, driver mismatch", wheels_on_path=True, cuda={"init": 803}),
+    Case("no-device", "cuInit returns 100", wheels_on_path=True, cuda={"init": 100}),
+    *(
+        Case(f"visible={value}", f"CUDA_VISIBLE_DEVICES={value!r}", {"CUDA_VISIBLE_DEVICES": value}, True)
+        for value in ("", "-1", "1", "1,0", "0,7", "7,0", "0,0", "GPU-00000000-0000-4000-8000-000000000001", "none")
+    ),
+    *(Case(f"without-{w}", f"nvidia/{w} taken away, LD_LIBRARY_PATH set", wheels_on_path=True, without=w) for w in WHEELS),
+    *(Case(f"plain-without-{w}", f"nvidia/{w} taken away", without=w) for w in WHEELS),
+    Case("cudnn-8.9", "cuDNN 8.9.7.29", install="nvidia-cudnn-cu12==8.9.7.29", wheels_on_path=True),
+    Case("cudnn-9.1", "cuDNN 9.1.0.70", install="nvidia-cudnn-cu12==9.1.0.70", wheels_on_path=True),
+    Case("rubbish-cudnn9", "a libcudnn.so.9 that is no library first on the path", rubbish="libcudnn.so.9"),
+    Case("rubbish-cublas", "a libcublas.so.12 that is no library first on the path", rubbish="libcublas.so.12"),
+    Case("old-gpu", "GPUs of compute capability 3.5", wheels_on_path=True,
+         cuda={"gpu.0.compute_capability": "3.5", "gpu.1.compute_capability": "3.5"}),
+    Case("old-driver", "driver with CUDA driver API 11.4", wheels_on_path=True, cuda={"driver_version": 11040}),
+)
+
+
+# ---- environments ---------------------------------------------------------------------------------------------
+
+
+def uv(*arguments: str) -> None:
+    """Run uv; its own message is enough when it fails."""
+    subprocess.run(["uv", *arguments], check=True, stdout=subprocess.DEVNULL)
+
+
+def create(release: str, folder: Path) -> Path:
+    """Install a release into a fresh environment; its interpreter."""
+    python = folder / "bin" / "python"
+    if not python.exists():
+        uv("venv", "-q", "--python", PYTHON, str(folder))
+        uv("pip", "install", "-q", "--python", str(python), f"tensorflow[and-cuda]=={release}")
+    return python
+
+
+def site_packages(python: Path) -> Path:
+    """The site-packages folder of an environment made by `create`."""
+    return next((python.parent.parent / "lib").glob("python3*/site-packages"))
+
+
+def installed_version(python: Path, name: str) -> Optional[str]:
+    """The version of a distribution in that environment, None when it is not there."""
+    found = list(site_packages(python).glob(f"{name.replace('-', '_')}-*.dist-info"))
+    return found[0].name[: -len(".dist-info")].rpartition("-")[2] if found else None
+
+
+def applies(case: Case, python: Path) -> bool:
+    """Cases about a wheel that this release does not install, or has in that version anyway, are left out."""
+    if case.without:
+        return (site_packages(python) / "nvidia" / case.without).is_dir()
+    if case.install:
+        name, _, version = case.install.partition("==")
+        return installed_version(python, name) not in (None, version)
+    return True
+
+
+@contextlib.contextmanager
+def prepared(case: Case, python: Path) -> Iterator[None]:
+    """The environment as the case wants it; as it was, afterwards."""
+    folder = site_packages(python) / "nvidia" / (case.without or "-")
+    aside = python.parent.parent / "aside"
+    name = case.install.partition("==")[0]
+    before = installed_version(python, name) if name else None
+    if case.without:
+        folder.rename(aside)
+    if case.install:
+        uv("pip", "install", "-q", "--no-deps", "--python", str(python), case.install)
+    try:
+        yield
+    finally:
+        if case.without:
+            aside.rename(folder)
+        if case.install:
+            uv("pip", "install", "-q", "--no-deps", "--python", str(python), f"{name}=={before}")
+
+
+def driver_profiles(case: Case) -> tuple[Any, Any]:
+    """The same machine for both stand-ins: two A100."""
+    cuda = fake_cuda.profile(count=GPUS).but(case.cuda)
+    capability = str(case.cuda.get("gpu.0.compute_capability", "8.0"))
+    cards = [fake_nvml.card_a100(i, compute_capability=capability) for i in range(GPUS)]
+    nvml = fake_nvml.system(cards, cuda_driver=cuda.values["driver_version"])
+    return cuda, nvml.but({"driver": "470.82.01", "nvml": "11.470.82.01"}) if "driver_version" in case.cuda else nvml
+
+
+def surroundings(case: Case, python: Path, scratch: Path) -> dict[str, str]:
+    """The environment variables of the case; both stand-in libraries are found unless it has no driver."""
+    base = {k: v for k, v in os.environ.items() if k not in ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "PYTHONPATH")}
+    base.pop("VIRTUAL_ENV", None)
+    folders: list[str] = []
+    if case.rubbish:
+        (scratch / "rubbish").mkdir()
+        (scratch / "rubbish" / case.rubbish).write_text("this is no library\n")
+        folders.append(str(scratch / "rubbish"))
+    joined: dict[str, str] = {}
+    if case.driver:
+        cuda, nvml = driver_profiles(case)
+        joined = fake_nvml.merge(fake_cuda.environment(cuda, scratch), fake_nvml.environment(nvml, scratch))
+        folders += joined["LD_LIBRARY_PATH"].split(":")
+    if case.wheels_on_path:
+        folders += sorted(str(f) for f in site_packages(python).glob("nvidia/*/lib"))
+    return {**base, **joined, **case.environment, **({"LD_LIBRARY_PATH": ":".join(folders)} if folders else {})}
+
+
+# ---- what TensorFlow does -------------------------------------------------------------------------------------
+
+LOADED_BY = re.compile(r"file=(\S+) \[\d+\];  dynamically loaded by (\S+) \[")
+NEEDED_BY = re.compile(r"file=(\S+) \[\d+\];  needed by (\S+) \[\d+\]$")
+SEARCH = re.compile(r" search (?:path=.*\((.*)\)|cache=(.*))$")
+GOT = re.compile(r"file=(\S+) \[\d+\];  generating link map")
+
+
+def read_loader_trace(text: str) -> list[dict[str, Any]]:
+    """glibc's LD_DEBUG=libs,files -> every library that was looked for by name, in order, and where it was found."""
+    seen: list[dict[str, Any]] = []
+    tried = how = None
+    for raw in text.splitlines():
+        line = raw.partition("\t")[2]
+        asked = LOADED_BY.match(line) or NEEDED_BY.match(line)
+        if asked and "/" not in asked[1]:
+            kind = "caller" if "dynamically" in line else "needed_by"
+            seen.append({"library": asked[1], kind: asked[2], "found": None, "through": None})
+            tried = how = None
+        elif search := SEARCH.match(line):
+            how = search[1] or search[2]
+        elif line.startswith("  trying file="):
+            tried = line.partition("=")[2]
+        elif (got := GOT.match(line)) and seen and seen[-1]["library"] == got[1]:
+            seen[-1].update(found=tried, through=how)
+    return seen
+
+
+def tensorflow_only(trace: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What TensorFlow dlopened, and what those libraries needed: interpreter and extension modules left out."""
+    ours = [e for e in trace if "/tensorflow/" in e.get("caller", "") and "libpython" not in e["caller"]]
+    vendor = re.compile(r"/nvidia/|libcu|libnv|tensorrt")
+    return [e for e in trace if e in ours or ("needed_by" in e and vendor.search(e["needed_by"]))]
+
+
+def shorten(value: Any, replace: Mapping[str, str]) -> Any:
+    """Paths of this machine out of a result."""
+    text = json.dumps(value)
+    for path, short in replace.items():
+        text = text.replace(json.dumps(path)[1:-1], short)
+    text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: ", "", text)
+    return json.loads(text)
+
+
+def run_tensorflow(python: Path, env: Mapping[str, str], scratch: Path) -> dict[str, Any]:
+    """Start this TensorFlow and see what it lists, loads and prints."""
+    traced = {**env, "LD_DEBUG": "libs,files", "LD_DEBUG_OUTPUT": str(scratch / "ld")}
+    done = subprocess.run([str(python), "-c", LIST_GPUS], env=traced, cwd=scratch, capture_output=True, text=True,
+                          check=False, timeout=300)
+    answers = [line for line in done.stdout.splitlines() if line.startswith("REALITY ")]
+    result: dict[str, Any] = {"exit": done.returncode, "gpus": None, "log": done.stderr.splitlines()[-60:]}
+    if answers:
+        result.update(json.loads(answers[0][len("REALITY ") :]))
+        trace = (scratch / f"ld.{result.pop('pid')}").read_text(errors="replace")
+        result["dlopen"] = tensorflow_only(read_loader_trace(trace))
+        result["missing"] = [e["library"] for e in result["dlopen"] if not e["found"]]
+        if env.get("TFDOCTOR_FAKE_CUDA_LOG"):
+            result["driver_calls"] = sorted(set(fake_cuda.calls(env)))
+    return result
+
+
+# ---- what tfdoctor says ---------------------------------------------------------------------------------------
+
+
+def machine_root(root: Path, case: Case) -> Path:
+    """The files under /proc, /dev and /etc that a machine with two A100 has; the rest is copied from this one."""
+    files = {f"dev/nvidia{i}": "" for i in range(GPUS)}
+    files.update({"dev/nvidiactl": "", "dev/nvidia-uvm": "", "dev/nvidia-uvm-tools": ""})
+    version = "470.82.01" if "driver_version" in case.cuda else "550.54.14"
+    files["proc/driver/nvidia/version"] = (
+        f"NVRM version: NVIDIA UNIX x86_64 Kernel Module  {version}  Tue Jan  2 03:04:05 UTC 2024\n"
+        "GCC version:  gcc version 12.3.0\n"
+    )
+    files["proc/modules"] = "nvidia_uvm 1527808 0 - Live 0x0\nnvidia 54566912 1 nvidia_uvm, Live 0x0\n"
+    for i in range(GPUS):
+        device = f"sys/bus/pci/devices/0000:{1 + 0x10 * i:02x}:00.0"
+        files.update({f"{device}/vendor": "0x10de\n", f"{device}/device": "0x20b2\n", f"{device}/class": "0x030200\n",
+                      f"{device}/numa_node": "0\n", f"{device}/current_link_width": "16\n",
+                      f"{device}/max_link_width": "16\n", f"{device}/current_link_speed": "16.0 GT/s PCIe\n",
+                      f"{device}/max_link_speed": "16.0 GT/s PCIe\n"})
+    for here in ("/proc/cpuinfo", "/proc/meminfo", "/proc/cmdline", "/proc/version", "/etc/os-release"):
+        with contextlib.suppress(OSError):
+            files[here[1:]] = Path(here).read_text(errors="replace")
+    if case.driver:
+        for name, text in files.items():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text(text)
+    cache = Path("/etc/ld.so.cache")
+    if cache.exists():
+        (root / "etc").mkdir(parents=True, exist_ok=True)
+        shutil.copy(cache, root / "etc" / "ld.so.cache")
+    return root
+
+
+def run_tfdoctor(python: Path, env: Mapping[str, str], case: Case, scratch: Path) -> dict[str, Any]:
+    """What `check` says of the same environment."""
+    command = [sys.executable, "-m", "tfdoctor", "check", "--python", str(python), "--format", "json"]
+    root = machine_root(scratch / "root", case)
+    done = subprocess.run(command, env={**env, "TFDOCTOR_ROOT": str(root)}, cwd=scratch, capture_output=True,
+                          text=True, check=False, timeout=120)
+    try:
+        said = json.loads(done.stdout)
+    except ValueError:
+        return {"exit": done.returncode, "error": (done.stderr or done.stdout)[-2000:]}
+    keep = ("code", "name", "severity", "message", "evidence", "folded_under")
+    diagnoses = [{key: d.get(key) for key in keep} for d in said["diagnoses"]]
+    return {"exit": done.returncode, "verdict": said["verdict"], "diagnoses": diagnoses,
+            "skipped": said.get("skipped"), "crashed": said.get("crashed")}
+
+
+# ---- comparing ------------------------------------------------------------------------------------------------
+
+
+def named_libraries(said: Mapping[str, Any]) -> set[str]:
+    """Libraries that error and warning diagnoses name as not to be had."""
+    text = json.dumps([d for d in said.get("diagnoses", []) if d["severity"] != "info"])
+    return set(re.findall(r"lib[A-Za-z_]+\.so\.[0-9]+", text))
+
+
+def decisive(real: Mapping[str, Any]) -> list[str]:
+    """The missing libraries that cost the GPUs; TensorRT is optional and is looked for at import."""
+    return [name for name in real.get("missing", []) if "nvinfer" not in name]
+
+
+def disagreements(row: Mapping[str, Any]) -> list[str]:
+    """Where prediction and reality part; empty when they agree."""
+    real, said = row["real"], row["said"]
+    if "verdict" not in said:
+        return [f"check failed: {said.get('error', '')[-200:]}"]
+    found = []
+    works = bool(real["gpus"])
+    verdict = said["verdict"]["gpu"]
+    if verdict != ("yes" if works else "no"):
+        found.append(f"TensorFlow lists {real['gpus']} GPUs, verdict is {verdict} ({said['verdict']['because']})")
+    if not works:
+        unnamed = [name for name in decisive(real) if name not in named_libraries(said)]
+        if unnamed:
+            found.append(f"not named: {' '.join(unnamed)}")
+    return found
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """docs/reality.md."""
+    agree = sum(not disagreements(row) for row in rows)
+    releases = sorted({row["release"] for row in rows}, key=lambda r: [int(p) for p in r.split(".")])
+    lines = [
+        "# Prediction against reality", "",
+        "Written by `scripts/reality_check.py`; do not edit.", "",
+        f"Each release was installed as `tensorflow[and-cuda]` under Python {PYTHON} and started with a stand-in driver",
+        f"(two A100, driver 550.54.14). `tfdoctor check` looked at the same environment. {agree} of {len(rows)} cases agree.",
+        "", "*lists*: how many GPUs TensorFlow lists. *cannot load*: libraries that its dlopen does not find (TensorRT,",
+        "which is optional, left out). *verdict*, *because*: what `check` says.",
+    ]
+    for release in releases:
+        lines += ["", f"## TensorFlow {release}", "", "| case | lists | cannot load | verdict | because | |", "|---|---|---|---|---|---|"]
+        for row in rows:
+            if row["release"] != release:
+                continue
+            verdict = row["said"].get("verdict", {"gpu": "-", "because": "check failed"})
+            wrong = "; ".join(disagreements(row))
+            cells = [row["says"], row["real"]["gpus"], " ".join(decisive(row["real"])) or "-", verdict["gpu"],
+                     verdict["because"] or "-", f"**{wrong}**" if wrong else "agrees"]
+            lines.append("| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def one_case(case: Case, release: str, python: Path) -> dict[str, Any]:
+    """Set the scene, run both, put it back."""
+    with prepared(case, python), tempfile.TemporaryDirectory() as name:
+        scratch = Path(name)
+        env = surroundings(case, python, scratch)
+        real = run_tensorflow(python, env, scratch)
+        said = run_tfdoctor(python, env, case, scratch)
+    short = {str(site_packages(python)): "<site-packages>", str(python.parent.parent): "<environment>", name: "<scratch>",
+             str(Path(fake_cuda.fake_build.__file__).parent): "<tests>"}
+    for folder in env.get("LD_LIBRARY_PATH", "").split(":"):
+        if "tfdoctor-fake-" in folder:
+            short[folder] = "<driver>"
+    row = {"release": release, "case": case.name, "says": case.says, "real": real, "said": said}
+    return dict(shorten(row, short))
+
+
+def arguments() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--releases", nargs="*", default=list(RELEASES), help="TensorFlow releases")
+    parser.add_argument("--only", nargs="*", help="names of cases; default all")
+    parser.add_argument("--environments", type=Path, help="folder for the environments; what is there is used and kept")
+    parser.add_argument("--raw", type=Path, help="keep all results in this JSON file, and go on from what it holds")
+    parser.add_argument("--again", action="store_true", help="run cases again that --raw holds already")
+    parser.add_argument("--table", type=Path, default=REPOSITORY / "docs" / "reality.md")
+    parser.add_argument("--table-only", action="store_true", help="run nothing, write the table from --raw")
+    return parser.parse_args()
+
+
+def run_release(release: str, folder: Path, options: argparse.Namespace, rows: dict[tuple[str, str], Any]) -> None:
+    """All cases of one release; every result is saved at once."""
+    python = create(release, folder)
+    for case in CASES:
+        key = (release, case.name)
+        if (options.only and case.name not in options.only) or (key in rows and not options.again):
+            continue
+        if not applies(case, python):
+            continue
+        rows[key] = one_case(case, release, python)
+        wrong = disagreements(rows[key])
+        print(release, case.name, "GPUs:", rows[key]["real"]["gpus"], " ".join(decisive(rows[key]["real"])),
+              "| " + "; ".join(wrong) if wrong else "| agrees", flush=True)
+        if options.raw:
+            options.raw.write_text(json.dumps(list(rows.values()), indent=1))
+
+
+def main() -> None:
+    """Run what was asked for and write the table."""
+    options = arguments()
+    kept = json.loads(options.raw.read_text()) if options.raw and options.raw.exists() else []
+    rows = {(row["release"], row["case"]): row for row in kept}
+    for release in () if options.table_only else options.releases:
+        folder = Path(options.environments or tempfile.mkdtemp()) / f"rc-{release.replace('.', '')}"
+        try:
+            run_release(release, folder, options, rows)
+        finally:
+            if not options.environments:
+                shutil.rmtree(folder.parent, ignore_errors=True)
+    options.table.write_text(table(list(rows.values())))
+
+
+if __name__ == "__main__":
+    main()

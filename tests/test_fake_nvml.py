@@ -27,7 +27,7 @@ def ask(function, *arguments):
     return plain(answer)
 
 def plain(value):
-    """The same in old and new releases of pynvml: text is str, numbers are int."""
+    # The same in old and new releases of pynvml: text is str, numbers are int.
     value = value.decode() if isinstance(value, bytes) else value
     return getattr(value, "value", value)
 

@@ -23,7 +23,8 @@ The object (target.json of a recording is the same)::
      "problems": ["what could not be looked at"]}
 """
 
-# ruff: noqa: UP, PTH  Python 3.6, and pathlib is slow to import
+# pathlib is slow to import
+# ruff: noqa: PTH
 
 import os
 import sys
@@ -208,7 +209,7 @@ def distribution(location: "str", folder: "str") -> "dict[str, object]":
         if value:
             out[key] = canonical(value) if key == "name" else value
         else:
-            out["problem"] = "no {} in {}".format(key.capitalize(), os.path.basename(metadata))
+            out["problem"] = f"no {key.capitalize()} in {os.path.basename(metadata)}"
     out["installer"] = (text_of(os.path.join(info, "INSTALLER"), 100) or "").strip()
     return out
 
@@ -395,7 +396,7 @@ def guarded(problems: "list[str]", what: "str", look: "object", otherwise: "obje
     try:
         return look()  # type: ignore[operator]
     except Exception as error:  # noqa: BLE001  what is looked at may be broken in any way; it is told
-        problems.append("{}: {}: {}".format(what, type(error).__name__, error))
+        problems.append(f"{what}: {type(error).__name__}: {error}")
         return otherwise
 
 
@@ -416,7 +417,7 @@ def answer() -> "dict[str, object]":
         "schema": 1,
         "executable": sys.executable or "",
         "cwd": working_folder(),
-        "python": guarded(problems, "python", about_python, {"version": "%d.%d.%d" % sys.version_info[:3]}),
+        "python": guarded(problems, "python", about_python, {"version": ".".join(str(n) for n in sys.version_info[:3])}),
         "path": path,
         "distributions": found,
         "leftovers": leftovers,
@@ -432,7 +433,7 @@ def main() -> "None":
     try:
         line = json.dumps(answer())
     except Exception as error:  # noqa: BLE001  told to whoever asked
-        line = json.dumps({"error": "{}: {}".format(type(error).__name__, error)})
+        line = json.dumps({"error": f"{type(error).__name__}: {error}"})
     sys.stdout.write("\n" + line + "\n")
 
 

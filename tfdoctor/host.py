@@ -32,23 +32,39 @@ CAPTURES: Mapping[str, tuple[str, ...]] = {
     "lspci-vvv.txt": ("lspci", "-vvv", "-nn"),
     "dmesg.txt": ("dmesg",),
     "rocm-smi.json": ("rocm-smi", "--showallinfo", "--json"),
+    "modinfo.txt": ("modinfo", "nvidia"),
 }
 
 RECORDING_SCHEMA = 1
 ROOTED = ("/proc", "/sys", "/dev", "/etc")  # what TFDOCTOR_ROOT moves
 MOST_TEXT = 4 * 1024 * 1024  # the longest file a probe reads here is /var/lib/dpkg/status
+SYSTEM_FOLDERS = ("/usr/sbin", "/sbin")  # modinfo and lspci lie there, and not every user's PATH names them
 TIME_LIMIT = 20.0  # seconds for one child; NVML on 8 GPUs without persistence mode needs several
+# Opens each argument and prints a line for it: nothing, or the error's text.
+OPEN_EACH = """\
+import os, sys
+for path in sys.argv[1:]:
+    try:
+        os.close(os.open(path, os.O_RDWR | getattr(os, "O_NONBLOCK", 0)))
+        print(flush=True)
+    except OSError as error:
+        print(error.strerror or error, flush=True)
+"""
+OPEN_LIMIT = 10.0  # seconds; without persistence mode the first opening of a GPU takes up to three
 
 
 @dataclass(frozen=True)
 class Stat:
-    """What `stat` says of a path: permission bits, owner, group, size in bytes, "char" | "dir" | "file" | "other"."""
+    """What `stat` says of a path: permission bits, owner, group, size in bytes, "char" | "dir" | "file" | "other".
+
+    `group` is the group's name where a listing gave the name and no number (gid is -1 then)."""
 
     mode: int
     uid: int
     gid: int
     size: int
     kind: str
+    group: str = ""
 
 
 @dataclass(frozen=True)
@@ -111,6 +127,11 @@ class Host(ABC):
     @abstractmethod
     def pip_freeze(self) -> Optional[str]:
         """`pip freeze` of the target, where nothing better is recorded; None on a live machine."""
+
+    def stated(self, what: str) -> Any:
+        """What a recording states of the machine beside its files ("platform", "shm"…); None where it does not,
+        and on a live machine."""
+        return None
 
     @property
     @abstractmethod
@@ -196,11 +217,20 @@ class LiveHost(Host):
         return self._own(os.path.realpath(self.path(path)))
 
     def can_open(self, path: str) -> str:
-        try:
-            os.close(os.open(self.path(path), os.O_RDWR | getattr(os, "O_NONBLOCK", 0)))
-        except OSError as error:
-            return error.strerror or str(error)
-        return ""
+        """In a child, all GPU nodes at once: opening one wakes the GPU, and a wedged driver blocks for ever."""
+        nodes = tuple(dict.fromkeys((*self.glob("/dev/nvidia*"), path)))
+        answer = self._promise(f"open {' '.join(nodes)}", lambda: self._try_to_open(nodes)).result()
+        return str(answer[path])
+
+    def _try_to_open(self, paths: Sequence[str]) -> Mapping[str, str]:
+        """Path -> "" or the error's text, as far as opening came within the limit."""
+        argv = [sys.executable, "-I", "-S", "-c", OPEN_EACH, *map(self.path, paths)]
+        done = self._children.run(argv, timeout=min(self._timeout, OPEN_LIMIT))
+        said = [] if done is None else done.stdout.splitlines()
+        if len(said) < len(paths):
+            stuck = paths[len(said)]
+            raise Unavailable(_("opening {path} did not come to an end").format(path=stuck))
+        return dict(zip(paths, said))
 
     def space(self, path: str) -> Optional[Space]:
         if not hasattr(os, "statvfs"):
@@ -226,8 +256,9 @@ class LiveHost(Host):
 
     def run(self, argv: Sequence[str]) -> Optional[Completed]:
         """Run a program of the machine within the time limit; None when there is none."""
+        places = os.pathsep.join((os.environ.get("PATH", os.defpath), *SYSTEM_FOLDERS))
         try:
-            return self._children.run(argv, timeout=self._timeout, env={**os.environ, "LC_ALL": "C"})
+            return self._children.run(argv, timeout=self._timeout, env={**os.environ, "LC_ALL": "C", "PATH": places})
         except OSError as error:
             raise Unavailable(f"{argv[0]}: {error.strerror}") from error
 
@@ -453,10 +484,24 @@ class RecordedHost(Host):
         raise self._unavailable(path)
 
     def realpath(self, path: str) -> str:
-        return path
+        links = self.stated("links")
+        if isinstance(links, dict) and path in links:
+            return str(links[path])
+        root = os.path.realpath(self._folder / "root")
+        inside = os.path.realpath(self._inside(path))
+        return inside[len(root) :].replace(os.sep, "/") if inside.startswith(root + os.sep) else path
 
     def can_open(self, path: str) -> str:
-        raise Unavailable(_("a recording does not tell who could open {path}").format(path=path))
+        tried = self.stated("can_open")
+        if not isinstance(tried, dict) or path not in tried:
+            raise Unavailable(_("the recording does not tell who could open {path}").format(path=path))
+        return str(tried[path])
+
+    def stated(self, what: str) -> Any:
+        if not self._has("recording.json"):
+            return None
+        stated = self._json("recording.json").get("stated")
+        return stated.get(what) if isinstance(stated, dict) else None
 
     def space(self, path: str) -> Optional[Space]:
         sizes = self._json("space.json")
@@ -493,7 +538,7 @@ class RecordedHost(Host):
 def _stat_of_listing(line: str) -> Stat:
     """A line of dev.txt. `crw-rw---- 1 root video 195, 0 … nvidia0` tells mode and owner, a bare name only that it is.
 
-    Owner and group come as names; root is 0 and everybody else -1.
+    Owner and group come as numbers or as names; root is 0 and every other name -1.
     """
     words = line.split()
     if len(words) < 4 or len(words[0]) < 10:
@@ -501,5 +546,5 @@ def _stat_of_listing(line: str) -> Stat:
     bits = words[0][1:10]
     mode = sum(1 << (8 - i) for i, c in enumerate(bits) if c not in "-STst")
     kind = {"c": "char", "d": "dir", "-": "file"}.get(words[0][0], "other")
-    owner, group = (0 if w == "root" else -1 for w in words[2:4])
-    return Stat(mode, owner, group, 0, kind)
+    owner, group = (int(w) if w.isdecimal() else 0 if w == "root" else -1 for w in words[2:4])
+    return Stat(mode, owner, group, 0, kind, "" if words[3].isdecimal() else words[3])

@@ -24,7 +24,7 @@ The object (target.json of a recording is the same)::
 """
 
 # pathlib is slow to import
-# ruff: noqa: PTH
+# ruff: noqa: PTH109, PTH117, PTH204
 
 import os
 import sys

@@ -1,0 +1,125 @@
+"""Runs one smoke test in a child process of its own: a crash, an abort or a hang of it is a result, not the end."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Optional
+
+from tfdoctor.children import Children, Completed
+from tfdoctor.i18n import _
+from tfdoctor.smoke.results import Check, SmokeResult
+
+CHILD = Path(__file__).with_name("inside") / "child.py"
+MARK = "TFDOCTOR "
+LOG_TAIL = 64 * 1024  # characters of TensorFlow's output that are kept for the known errors
+OUT_OF_MEMORY = frozenset({"ResourceExhaustedError", "MemoryError"})
+
+
+class Runner:
+    """Runs tests with the interpreter `target`. `hook` is a file that the child runs first: only tests pass one."""
+
+    def __init__(self, target: str, *, children: Optional[Children] = None, hook: Optional[str] = None) -> None:
+        self.target = target
+        self.children = children or Children()
+        self._hook = hook
+
+    def run(
+        self, test: str, options: Mapping[str, Any], *, timeout: float, environment: Optional[Mapping[str, str]] = None
+    ) -> SmokeResult:
+        """Run `test` once. `environment` is set on top of this process's; a value of "" unsets the variable."""
+        given = {**options, "test": test, **({"hook": self._hook} if self._hook else {})}
+        argv = [self.target, str(CHILD), json.dumps(given)]
+        try:
+            done = self.children.run(argv, timeout=timeout, env=_environment(environment or {}))
+        except OSError as error:
+            return SmokeResult(test, "not-run", f"{self.target}: {error.strerror}")
+        if done is None:
+            return SmokeResult(test, "not-run", _("there is no interpreter {path}").format(path=self.target))
+        return read(test, done, timeout, environment or {})
+
+
+def _environment(changes: Mapping[str, str]) -> dict[str, str]:
+    merged = {**os.environ, **changes}
+    return {name: value for name, value in merged.items() if value != "" or name not in changes}
+
+
+def read(test: str, done: Completed, timeout: float, environment: Mapping[str, str]) -> SmokeResult:
+    """What a finished child amounts to."""
+    stage, last = _lines(done.stdout)
+    common: dict[str, Any] = {
+        "stage": stage,
+        "seconds": done.seconds,
+        "log": done.stderr[-LOG_TAIL:],
+        "environment": dict(environment),
+    }
+    if "result" in last:
+        return _finished(test, last["result"], common)
+    if "failed" in last:
+        state = "out-of-memory" if last.get("kind") in OUT_OF_MEMORY else "failed"
+        first = str(last["failed"]).strip().partition("\n")[0]
+        return SmokeResult(test, state, f"{last.get('kind')}: {first}", **common)
+    if done.timed_out:
+        text = _("no end within {seconds:g} s; the last step was: {stage}")
+        return SmokeResult(test, "hung", text.format(seconds=timeout, stage=stage or _("none")), **common)
+    return SmokeResult(test, "crashed", _how_it_ended(done, stage), **common)
+
+
+def _lines(stdout: str) -> tuple[str, dict[str, Any]]:
+    """(the last stage, the last result or failure) among whatever else a library printed."""
+    stage, last = "", {}
+    for line in stdout.splitlines():
+        _before, mark, text = line.partition(MARK)
+        if not mark:
+            continue
+        try:
+            said = json.loads(text)
+        except ValueError:
+            continue
+        if isinstance(said, dict) and "stage" in said:
+            stage = str(said["stage"])
+        elif isinstance(said, dict):
+            last = said
+    return stage, last
+
+
+def _finished(test: str, found: Mapping[str, Any], common: Mapping[str, Any]) -> SmokeResult:
+    checks = tuple(Check(c["what"], float(c["error"]), float(c["limit"]), bool(c["ok"])) for c in found["checks"])
+    wrong = [c for c in checks if not c.ok]
+    devices = tuple(found.get("devices", ()))
+    if wrong:
+        text = _("{what}: off by {error:.3g}, at most {limit:.3g} is rounding")
+        detail = text.format(what=wrong[0].what, error=wrong[0].error, limit=wrong[0].limit)
+    else:
+        detail = _("{n} checks right").format(n=len(checks))
+    return SmokeResult(
+        test,
+        "wrong" if wrong else "passed",
+        detail,
+        checks=checks,
+        measured=found.get("measured", {}),
+        devices=devices,
+        tensorflow=str(found.get("tensorflow", "")),
+        rehearsal=not any(d.startswith("GPU") for d in devices),
+        **common,
+    )
+
+
+def _how_it_ended(done: Completed, stage: str) -> str:
+    if done.truncated:
+        how = _("it printed without end and was stopped")
+    elif done.code is not None and done.code < 0:
+        how = _("it died of {signal}").format(signal=_signal(-done.code))
+    else:
+        how = _("it ended with exit code {code} and no result").format(code=done.code)
+    return _("{how}; the last step was: {stage}").format(how=how, stage=stage or _("none"))
+
+
+def _signal(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return _("signal {number}").format(number=number)

@@ -33,7 +33,8 @@ fake_cuda: Any = importlib.import_module("fake_cuda")
 fake_nvml: Any = importlib.import_module("fake_nvml")
 
 RELEASES = ("2.14.1", "2.15.1", "2.16.1", "2.17.1", "2.18.1", "2.19.1", "2.20.0", "2.21.0")
-PYTHON = "3.11"  # has wheels of every release above
+PYTHON = "3.11"
+PYTHONS = {"2.14.1": "3.10"}  # its [and-cuda] pins tensorrt 8.5.3.1, which has no wheel for 3.11
 GPUS = 2
 
 LIST_GPUS = """
@@ -57,6 +58,8 @@ class Case:
     install: str = ""  # a requirement put in place of what is there, and taken back afterwards
     driver: bool = True  # is there a libcuda.so.1
     cuda: Mapping[str, object] = field(default_factory=dict)  # changes to the driver's profile
+    unusable: bool = False  # listed, but nothing could be computed on such a machine: the right verdict is "no"
+    if_plain: Optional[bool] = None  # only for releases whose plain case lists GPUs (True) or lists none (False)
     rubbish: str = ""  # a file with this name that is no library comes first on LD_LIBRARY_PATH
 
 
@@ -76,15 +79,17 @@ CASES = (
         Case(f"visible={value}", f"CUDA_VISIBLE_DEVICES={value!r}", {"CUDA_VISIBLE_DEVICES": value}, True)
         for value in ("", "-1", "1", "1,0", "0,7", "7,0", "0,0", "GPU-00000000-0000-4000-8000-000000000001", "none")
     ),
-    *(Case(f"without-{w}", f"nvidia/{w} taken away, LD_LIBRARY_PATH set", wheels_on_path=True, without=w) for w in WHEELS),
-    *(Case(f"plain-without-{w}", f"nvidia/{w} taken away", without=w) for w in WHEELS),
+    *(Case(f"without-{w}", f"nvidia/{w} taken away, LD_LIBRARY_PATH set", wheels_on_path=True, without=w, if_plain=False)
+      for w in WHEELS),
+    *(Case(f"plain-without-{w}", f"nvidia/{w} taken away", without=w, if_plain=True) for w in WHEELS),
     Case("cudnn-8.9", "cuDNN 8.9.7.29", install="nvidia-cudnn-cu12==8.9.7.29", wheels_on_path=True),
     Case("cudnn-9.1", "cuDNN 9.1.0.70", install="nvidia-cudnn-cu12==9.1.0.70", wheels_on_path=True),
     Case("rubbish-cudnn9", "a libcudnn.so.9 that is no library first on the path", rubbish="libcudnn.so.9"),
     Case("rubbish-cublas", "a libcublas.so.12 that is no library first on the path", rubbish="libcublas.so.12"),
-    Case("old-gpu", "GPUs of compute capability 3.5", wheels_on_path=True,
+    Case("old-gpu", "GPUs of compute capability 3.5", wheels_on_path=True, unusable=True,
          cuda={"gpu.0.compute_capability": "3.5", "gpu.1.compute_capability": "3.5"}),
-    Case("old-driver", "driver with CUDA driver API 11.4", wheels_on_path=True, cuda={"driver_version": 11040}),
+    Case("old-driver", "driver 470.82.01, CUDA driver API 11.4", wheels_on_path=True, unusable=True,
+         cuda={"driver_version": 11040}),
 )
 
 
@@ -100,7 +105,7 @@ def create(release: str, folder: Path) -> Path:
     """Install a release into a fresh environment; its interpreter."""
     python = folder / "bin" / "python"
     if not python.exists():
-        uv("venv", "-q", "--python", PYTHON, str(folder))
+        uv("venv", "-q", "--python", PYTHONS.get(release, PYTHON), str(folder))
         uv("pip", "install", "-q", "--python", str(python), f"tensorflow[and-cuda]=={release}")
     return python
 
@@ -293,9 +298,19 @@ def named_libraries(said: Mapping[str, Any]) -> set[str]:
     return set(re.findall(r"lib[A-Za-z_]+\.so\.[0-9]+", text))
 
 
+OPTIONAL = re.compile(r"libnvinfer|libnvidia-ml|libnccl")
+
+
 def decisive(real: Mapping[str, Any]) -> list[str]:
-    """The missing libraries that cost the GPUs; TensorRT is optional and is looked for at import."""
-    return [name for name in real.get("missing", []) if "nvinfer" not in name]
+    """The libraries not found that TensorFlow itself asked for, or that one of those needs; optional ones left out.
+
+    What cuDNN looks for on its own (libcudnn_graph.so.9.28.0, then .9.28, then .9) is not among them.
+    """
+    asked = [
+        entry["library"] for entry in real.get("dlopen", [])
+        if not entry["found"] and ("needed_by" in entry or not re.search(r"/libcudnn[^/]*$", entry["caller"]))
+    ]
+    return [name for name in dict.fromkeys(asked) if not OPTIONAL.match(name)]
 
 
 def disagreements(row: Mapping[str, Any]) -> list[str]:
@@ -304,10 +319,10 @@ def disagreements(row: Mapping[str, Any]) -> list[str]:
     if "verdict" not in said:
         return [f"check failed: {said.get('error', '')[-200:]}"]
     found = []
-    works = bool(real["gpus"])
+    works = bool(real["gpus"]) and not any(case.unusable for case in CASES if case.name == row["case"])
     verdict = said["verdict"]["gpu"]
     if verdict != ("yes" if works else "no"):
-        found.append(f"TensorFlow lists {real['gpus']} GPUs, verdict is {verdict} ({said['verdict']['because']})")
+        found.append(f"TensorFlow {'uses' if works else 'uses none of'} its GPUs, verdict is {verdict}")
     if not works:
         unnamed = [name for name in decisive(real) if name not in named_libraries(said)]
         if unnamed:
@@ -322,10 +337,12 @@ def table(rows: list[dict[str, Any]]) -> str:
     lines = [
         "# Prediction against reality", "",
         "Written by `scripts/reality_check.py`; do not edit.", "",
-        f"Each release was installed as `tensorflow[and-cuda]` under Python {PYTHON} and started with a stand-in driver",
-        f"(two A100, driver 550.54.14). `tfdoctor check` looked at the same environment. {agree} of {len(rows)} cases agree.",
+        f"Each release was installed as `tensorflow[and-cuda]` under Python {PYTHON} (2.14: 3.10) and started with a stand-in",
+        f"driver (two A100, driver 550.54.14). `tfdoctor check` looked at the same environment. {agree} of {len(rows)} cases agree.",
         "", "*lists*: how many GPUs TensorFlow lists. *cannot load*: libraries that its dlopen does not find (TensorRT,",
-        "which is optional, left out). *verdict*, *because*: what `check` says.",
+        "which is optional, left out). *verdict*, *because*: what `check` says. Listing looks neither at the compute",
+        "capability nor at the driver's CUDA version: in those two cases TensorFlow lists GPUs that it could not use, and",
+        "\"no\" is right.",
     ]
     for release in releases:
         lines += ["", f"## TensorFlow {release}", "", "| case | lists | cannot load | verdict | because | |", "|---|---|---|---|---|---|"]
@@ -340,12 +357,12 @@ def table(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def one_case(case: Case, release: str, python: Path) -> dict[str, Any]:
-    """Set the scene, run both, put it back."""
+def one_case(case: Case, release: str, python: Path, real: Optional[dict[str, Any]] = None) -> dict[str, Any]:
+    """Set the scene, run both, put it back. With `real` kept from before, only tfdoctor runs."""
     with prepared(case, python), tempfile.TemporaryDirectory() as name:
         scratch = Path(name)
         env = surroundings(case, python, scratch)
-        real = run_tensorflow(python, env, scratch)
+        real = real or run_tensorflow(python, env, scratch)
         said = run_tfdoctor(python, env, case, scratch)
     short = {str(site_packages(python)): "<site-packages>", str(python.parent.parent): "<environment>", name: "<scratch>",
              str(Path(fake_cuda.fake_build.__file__).parent): "<tests>"}
@@ -364,6 +381,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--environments", type=Path, help="folder for the environments; what is there is used and kept")
     parser.add_argument("--raw", type=Path, help="keep all results in this JSON file, and go on from what it holds")
     parser.add_argument("--again", action="store_true", help="run cases again that --raw holds already")
+    parser.add_argument("--check-again", action="store_true", help="keep what TensorFlow did, ask tfdoctor again")
     parser.add_argument("--table", type=Path, default=REPOSITORY / "docs" / "reality.md")
     parser.add_argument("--table-only", action="store_true", help="run nothing, write the table from --raw")
     return parser.parse_args()
@@ -374,11 +392,15 @@ def run_release(release: str, folder: Path, options: argparse.Namespace, rows: d
     python = create(release, folder)
     for case in CASES:
         key = (release, case.name)
-        if (options.only and case.name not in options.only) or (key in rows and not options.again):
+        if (options.only and case.name not in options.only) or not applies(case, python):
             continue
-        if not applies(case, python):
+        plain = rows.get((release, "plain"))
+        if plain and case.if_plain not in (None, bool(plain["real"]["gpus"])):
             continue
-        rows[key] = one_case(case, release, python)
+        kept = rows.get(key, {}).get("real") if options.check_again else None
+        if key in rows and not (kept or options.again):
+            continue
+        rows[key] = one_case(case, release, python, kept)
         wrong = disagreements(rows[key])
         print(release, case.name, "GPUs:", rows[key]["real"]["gpus"], " ".join(decisive(rows[key]["real"])),
               "| " + "; ".join(wrong) if wrong else "| agrees", flush=True)

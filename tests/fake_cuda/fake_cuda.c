@@ -81,9 +81,9 @@ static int enter(const char *function, int needs_init) {
         raise(SIGSEGV);
     }
     if (find("hang.%s", function)) {   /* a wedged driver blocks in the kernel: only SIGKILL helps */
-        sigset_t all;
-        sigfillset(&all);
-        sigprocmask(SIG_BLOCK, &all, NULL);
+        signal(SIGTERM, SIG_IGN);
+        signal(SIGINT, SIG_IGN);
+        signal(SIGHUP, SIG_IGN);
         for (;;) pause();
     }
     long code = number(find("fail.%s", function), 0);

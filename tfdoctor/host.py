@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fnmatch
 import glob as globbing
+import io
 import json
 import os
 import stat as stat_module
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any, Optional
 
 from tfdoctor.children import Children, Completed, Promise
+from tfdoctor.elf import Elf, from_json, read_elf
 from tfdoctor.i18n import _
 from tfdoctor.model import BadInput, Unavailable
 
@@ -99,6 +101,10 @@ class Host(ABC):
     @abstractmethod
     def realpath(self, path: str) -> str:
         """`path` with every link resolved, as the machine would see it."""
+
+    @abstractmethod
+    def elf(self, path: str) -> Optional[Elf]:
+        """What the dynamic loader reads in the shared library at `path`, or None when there is no such file."""
 
     @abstractmethod
     def can_open(self, path: str) -> str:
@@ -216,6 +222,16 @@ class LiveHost(Host):
     def realpath(self, path: str) -> str:
         return self._own(os.path.realpath(self.path(path)))
 
+    def elf(self, path: str) -> Optional[Elf]:
+        where = self.path(path)
+        try:
+            with open(where, "rb") as file:
+                return read_elf(file, self.realpath(path))
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:  # what the loader cannot read either
+            return Elf(path, problem=error.strerror or str(error))
+
     def can_open(self, path: str) -> str:
         """In a child, all GPU nodes at once: opening one wakes the GPU, and a wedged driver blocks for ever."""
         nodes = tuple(dict.fromkeys((*self.glob("/dev/nvidia*"), path)))
@@ -303,9 +319,13 @@ class LiveHost(Host):
         done = self._children.run([sys.executable, str(script)], timeout=self._timeout)
         if done is None:
             raise Unavailable(_("{program} could not be started").format(program=sys.executable))
+        # The child prints what it knows as it goes, so even one that was killed tells the driver's version.
+        answer = _json_answer(done, "NVML", {"state": "crashed"})
         if done.timed_out:
-            return {"state": "timed-out", "error": _did_not_answer("NVML", self._timeout)}
-        return _json_answer(done, "NVML", {"state": "crashed"})
+            return {**answer, "state": "timed-out", "error": _did_not_answer("NVML", self._timeout)}
+        if answer.get("state") == "crashed":
+            return {**answer, "error": _no_answer(done, "NVML")}
+        return answer
 
     def _ask_target(self) -> Mapping[str, Any]:
         script = Path(__file__).with_name("probes") / "target_child.py"
@@ -342,14 +362,18 @@ def _json_answer(done: Completed, who: str, otherwise: Mapping[str, Any]) -> Map
                 break
             if isinstance(answer, dict):
                 return answer
+    return {**otherwise, "error": _no_answer(done, who)}
+
+
+def _no_answer(done: Completed, who: str) -> str:
+    """How a child ended that did not say what it was asked."""
     last = (done.stderr.strip().splitlines() or [""])[-1][:300]
     ended = (
         _("signal {number}").format(number=-done.code)
         if done.code is not None and done.code < 0
         else _("exit code {code}").format(code=done.code)
     )
-    error = _("{who} gave no answer ({ended}): {last}").format(who=who, ended=ended, last=last)
-    return {**otherwise, "error": error}
+    return _("{who} gave no answer ({ended}): {last}").format(who=who, ended=ended, last=last)
 
 
 def _kind(mode: int) -> str:
@@ -375,6 +399,7 @@ class RecordedHost(Host):
         self._check_version()
         self._absent = set((self._text("absent.txt") or "").splitlines())
         self._dev = self._text("dev.txt")
+        self._elves: Optional[Mapping[str, Any]] = None
         self.target = str(self._json("target.json").get("executable", "python")) if self._has("target.json") else ""
 
     def _check_version(self) -> None:
@@ -490,6 +515,21 @@ class RecordedHost(Host):
         root = os.path.realpath(self._folder / "root")
         inside = os.path.realpath(self._inside(path))
         return inside[len(root) :].replace(os.sep, "/") if inside.startswith(root + os.sep) else path
+
+    def elf(self, path: str) -> Optional[Elf]:
+        """From elf.json (path -> Elf.as_json(), null for none). A file under root/ counts too; one that a recording
+        keeps without its content is a library of its own name."""
+        if self._elves is None:
+            self._elves = self._json("elf.json") if self._has("elf.json") else {}
+        if path in self._elves:
+            found = self._elves[path]
+            return from_json(found) if isinstance(found, dict) else None
+        data = self.read_bytes(path)
+        if data is None:
+            return None
+        real = self.realpath(path)
+        whole = read_elf(io.BytesIO(data), real)
+        return whole if not whole.problem else Elf(real, soname=os.path.basename(path))
 
     def can_open(self, path: str) -> str:
         tried = self.stated("can_open")

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import IO, Callable, Generic, Optional, TypeVar
+from typing import IO, Any, Callable, Generic, Optional, TypeVar
 
 T = TypeVar("T")
 
@@ -137,7 +137,7 @@ def _feed(pipe: Optional[IO[bytes]], data: bytes) -> None:
         pipe.close()
 
 
-def kill_tree(process: subprocess.Popen[bytes]) -> None:
+def kill_tree(process: subprocess.Popen[Any]) -> None:
     """Kill `process` and all it started; return within a second even if the kernel keeps one of them."""
     escaped = _descendants(process) if process.poll() is None else []
     if os.name == "posix":
@@ -153,7 +153,7 @@ def kill_tree(process: subprocess.Popen[bytes]) -> None:
             process.wait(1.0)
 
 
-def _descendants(process: subprocess.Popen[bytes]) -> list[int]:
+def _descendants(process: subprocess.Popen[Any]) -> list[int]:
     """What `process` started, also in other process groups. Only a process that must be killed is worth the import."""
     import psutil
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Optional
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,32 @@ class SmokeResult:
     def passed(self) -> bool:
         """Ran to its end and everything was right."""
         return self.state == "passed"
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A test that went wrong, run again with one thing changed. `confirms` is the diagnosis that holds when `helped`."""
+
+    what: str
+    confirms: str
+    helped: bool
+    result: SmokeResult
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The state of one GPU at one moment of a test: MHz, watts, °C, per cent; None where not told.
+
+    `throttle` are active reasons by the names of `Gpu.throttle`."""
+
+    gpu: int
+    clock_sm: Optional[int] = None
+    power: Optional[float] = None
+    temperature: Optional[int] = None
+    utilization: Optional[int] = None
+    pcie_generation: Optional[int] = None
+    pcie_width: Optional[int] = None
+    throttle: frozenset[str] = frozenset()
 
 
 def algorithm_bandwidth(size: int, seconds: float) -> float:

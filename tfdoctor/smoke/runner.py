@@ -28,9 +28,15 @@ class Runner:
         self._hook = hook
 
     def run(
-        self, test: str, options: Mapping[str, Any], *, timeout: float, environment: Optional[Mapping[str, str]] = None
+        self,
+        test: str,
+        options: Mapping[str, Any],
+        *,
+        timeout: float,
+        environment: Optional[Mapping[str, str]] = None,
+        name: str = "",
     ) -> SmokeResult:
-        """Run `test` once. `environment` is set on top of this process's; a value of "" unsets the variable."""
+        """Run the program `test` once, called `name` in the result. `environment` is set on top of this process's; a value of "" unsets the variable."""
         given = {**options, "test": test, **({"hook": self._hook} if self._hook else {})}
         argv = [self.target, str(CHILD), json.dumps(given)]
         try:
@@ -39,7 +45,7 @@ class Runner:
             return SmokeResult(test, "not-run", f"{self.target}: {error.strerror}")
         if done is None:
             return SmokeResult(test, "not-run", _("there is no interpreter {path}").format(path=self.target))
-        return read(test, done, timeout, environment or {})
+        return read(name or test, done, timeout, environment or {})
 
 
 def _environment(changes: Mapping[str, str]) -> dict[str, str]:

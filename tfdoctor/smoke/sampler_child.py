@@ -1,0 +1,62 @@
+"""Asks NVML twice a second for the state of every GPU and prints one JSON object a line, until it is killed."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any, Callable
+
+# nvml.h: nvmlClocksEventReasons. Names as in probes/nvml.py.
+REASONS = {
+    0x1: "idle",
+    0x2: "app-clocks",
+    0x4: "sw-power-cap",
+    0x8: "hw-slowdown",
+    0x10: "sync-boost",
+    0x20: "sw-thermal",
+    0x40: "hw-thermal",
+    0x80: "hw-power-brake",
+    0x100: "display",
+}
+PERIOD = 0.5  # seconds
+
+
+def sample(nvml: Any, index: int, handle: Any) -> dict[str, Any]:
+    """The state of one GPU; what it does not tell is left out."""
+
+    def told(ask: Callable[..., Any], *arguments: Any) -> Any:
+        try:
+            return ask(handle, *arguments)
+        except nvml.NVMLError:
+            return None
+
+    power = told(nvml.nvmlDeviceGetPowerUsage)
+    rates = told(nvml.nvmlDeviceGetUtilizationRates)
+    reasons = told(nvml.nvmlDeviceGetCurrentClocksThrottleReasons)
+    seen = {
+        "gpu": index,
+        "clock_sm": told(nvml.nvmlDeviceGetClockInfo, nvml.NVML_CLOCK_SM),
+        "power": None if power is None else power / 1000,
+        "temperature": told(nvml.nvmlDeviceGetTemperature, nvml.NVML_TEMPERATURE_GPU),
+        "utilization": None if rates is None else rates.gpu,
+        "pcie_generation": told(nvml.nvmlDeviceGetCurrPcieLinkGeneration),
+        "pcie_width": told(nvml.nvmlDeviceGetCurrPcieLinkWidth),
+        "throttle": [name for bit, name in REASONS.items() if reasons and reasons & bit],
+    }
+    return {key: value for key, value in seen.items() if value is not None}
+
+
+def main() -> None:
+    """Sample until killed."""
+    import pynvml
+
+    pynvml.nvmlInit()
+    handles = [pynvml.nvmlDeviceGetHandleByIndex(i) for i in range(pynvml.nvmlDeviceGetCount())]
+    while True:
+        for index, handle in enumerate(handles):
+            print(json.dumps(sample(pynvml, index, handle)), flush=True)
+        time.sleep(PERIOD)
+
+
+if __name__ == "__main__":
+    main()

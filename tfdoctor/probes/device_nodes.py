@@ -5,6 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Optional
 
+from tfdoctor.engine import probe
+from tfdoctor.host import Host, Stat
+from tfdoctor.i18n import _
+from tfdoctor.model import NotApplicable
+from tfdoctor.probes.looking import if_told, text
+from tfdoctor.probes.parse import group
+from tfdoctor.probes.platform import Platform
+
+OTHERS = ("/dev/dxg", "/dev/kfd")
 
 @dataclass(frozen=True)
 class DeviceNode:
@@ -34,3 +43,24 @@ class DeviceNodes:
     def gpus(self) -> tuple[DeviceNode, ...]:
         """/dev/nvidia0, /dev/nvidia1, …"""
         return tuple(n for n in self.nodes if n.path[len("/dev/nvidia") :].isdigit())
+
+
+@probe
+def look_at_device_nodes(host: Host, platform: Optional[Platform]) -> DeviceNodes:
+    """The nodes in /dev, and whether this user could open each of them."""
+    if platform is not None and platform.system != "linux":
+        raise NotApplicable(_("only Linux has device nodes"))
+    groups: dict[int, str] = {}
+    found = []
+    for path in (*host.glob("/dev/nvidia*"), *OTHERS):
+        stat = if_told(lambda path=path: host.stat(path))  # type: ignore[misc]
+        if stat is None or stat.kind not in ("char", "file"):
+            continue
+        groups = groups or group.names(text(host, "/etc/group"))
+        found.append(_node(host, path, stat, groups))
+    return DeviceNodes(tuple(found), "/dev")
+
+
+def _node(host: Host, path: str, stat: Stat, groups: dict[int, str]) -> DeviceNode:
+    error = if_told(lambda: host.can_open(path))
+    return DeviceNode(path, stat.mode, stat.uid, stat.gid, stat.group or groups.get(stat.gid, ""), error)

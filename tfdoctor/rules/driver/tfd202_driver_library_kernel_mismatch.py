@@ -1,0 +1,96 @@
+"""TFD202 driver-library-kernel-mismatch."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+from tfdoctor import remedies
+from tfdoctor.engine import rule
+from tfdoctor.i18n import _
+from tfdoctor.model import Diagnosis, Evidence, Found, Severity
+from tfdoctor.probes.gpu_machine import GpuMachine
+from tfdoctor.probes.kernel_driver import InstalledDriver, KernelDriver, KernelModuleFile
+from tfdoctor.probes.libraries import DriverLibrary
+from tfdoctor.probes.nvidia_smi import NvidiaSmi
+from tfdoctor.probes.nvml import Nvml
+from tfdoctor.probes.platform import Platform
+from tfdoctor.probes.surroundings import Container
+from tfdoctor.rules._hints import contained, on_wsl, same_driver, works
+
+
+@rule("TFD202", Severity.ERROR, blocks=True)
+def driver_library_kernel_mismatch(
+    machine: GpuMachine,
+    platform: Optional[Platform],
+    container: Optional[Container],
+    nvml: Optional[Nvml],
+    smi: Optional[NvidiaSmi],
+    kernel: Optional[KernelDriver],
+    module: Optional[KernelModuleFile],
+    installed: Optional[InstalledDriver],
+    library: Optional[DriverLibrary],
+) -> Found:
+    """The loaded kernel driver and the driver's libraries are of different versions.
+
+    ## What it is
+    An update replaced NVIDIA's libraries (libcuda, libnvidia-ml) while the old kernel module stayed loaded. The two talk
+    to each other only when their versions are the same to the last digit. On Ubuntu it is mostly unattended-upgrades.
+
+    ## How it shows
+    - `Failed to initialize NVML: Driver/library version mismatch` from nvidia-smi (exit code 18)
+    - `kernel version 535.171.4 does not match DSO version 535.183.1 -- cannot find working devices in this configuration`
+    - `NVRM: API mismatch: the client has the version …, but this kernel module has the version …` in the kernel log
+    - programs that were already on the GPU go on; new ones find none
+
+    ## How to be sure
+    Compare `cat /proc/driver/nvidia/version` (loaded) with `modinfo -F version nvidia` (on disk) and the numbers in
+    `ls /usr/lib/*/libcuda.so.*`. When the module on disk has the libraries' version, a reboot is all it takes; when it
+    is the old one too, the module was not rebuilt (TFD213).
+
+    ## What to do
+    - Linux: reboot. Without a reboot: stop everything on the GPU, unload nvidia_uvm, nvidia_drm, nvidia_modeset and nvidia,
+      then `modprobe nvidia`.
+    - So that it does not return: hold the driver packages (`apt-mark hold`, `dnf versionlock`) or exclude them from
+      unattended upgrades, and update together with a reboot.
+    - Two installations side by side (packages and a `.run` file): remove one of them.
+    - Docker, Kubernetes: do it on the host, then start the containers again.
+    - WSL2: nvidia-smi and the Windows driver show different numbers there; that is no fault.
+
+    ## References
+    - https://github.com/tensorflow/tensorflow/issues/1158
+    - https://github.com/lyulyul/shine-cluster/issues/30
+    """
+    if contained(container) or on_wsl(platform) or works(nvml):
+        return None
+    said = (nvml is not None and nvml.state == "version-mismatch") or (smi is not None and smi.problem == "version-mismatch")
+    loaded = kernel.loaded_version if kernel else ""
+    wanted = _of_libraries(loaded, nvml, installed, library)
+    if not said and (not loaded or not wanted):
+        return None
+    if module is not None and loaded and module.path and module.version == loaded and wanted:
+        return None  # a reboot would load the same old module again: TFD213
+    message = _("The loaded kernel driver is {loaded}, but the driver's libraries are {libraries}; both must be the same.").format(
+        loaded=loaded or _("of another version"), libraries=wanted or _("of another version")
+    )
+    evidence = [Evidence(_("loaded: {version}").format(version=loaded), kernel.source)] if kernel and loaded else []
+    if wanted:
+        evidence.append(Evidence(_("libraries: {version}").format(version=wanted), installed.source if installed else "NVML"))
+    if said and nvml is not None:
+        evidence.append(Evidence(nvml.error or _("NVML reports a version mismatch"), nvml.source))
+    note = _("A reboot loads the module that fits the libraries. Hold the driver packages so that it does not return.")
+    return Diagnosis(message, tuple(evidence), (remedies.reboot(note),))
+
+
+def _of_libraries(
+    loaded: str, nvml: Optional[Nvml], installed: Optional[InstalledDriver], library: Optional[DriverLibrary]
+) -> str:
+    """A version of the libraries that is not the loaded driver's; "" when none is known or one of them fits."""
+    picked = library.picked if library else None
+    if picked is not None and picked.origin not in ("system", ""):
+        picked = None  # compat, stub and image copies are other faults
+    known = [nvml.library_version if nvml else "", picked.version if picked else ""]
+    known += sorted(installed.library_versions) if installed else []
+    known = [version for version in known if version]
+    if not loaded:
+        return known[0] if known else ""
+    return "" if any(same_driver(version, loaded) for version in known) else next(iter(known), "")

@@ -1,0 +1,98 @@
+"""TFD101 no-gpu-machine."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+from tfdoctor import remedies
+from tfdoctor.engine import rule
+from tfdoctor.i18n import _
+from tfdoctor.model import Diagnosis, Evidence, Fix, Found, NotApplicable, Severity
+from tfdoctor.probes.gpu_machine import GpuMachine
+from tfdoctor.probes.interpreter import Distributions, Interpreter
+from tfdoctor.probes.kernel_log import KernelLog
+from tfdoctor.probes.pci import Pci
+from tfdoctor.probes.platform import Platform
+from tfdoctor.probes.surroundings import Container, Wsl
+from tfdoctor.probes.tensorflow import TensorFlow
+from tfdoctor.rules._hints import contained, lost_lines, xids
+
+
+@rule("TFD101", Severity.WARNING, blocks=True)
+def no_gpu_machine(
+    platform: Platform,
+    machine: Optional[GpuMachine],
+    pci: Optional[Pci],
+    wsl: Optional[Wsl],
+    container: Optional[Container],
+    log: Optional[KernelLog],
+    tensorflow: Optional[TensorFlow],
+    distributions: Optional[Distributions],
+    interpreter: Optional[Interpreter],
+) -> Found:
+    """This machine has no GPU that TensorFlow's CUDA builds can use.
+
+    ## What it is
+    The PCI bus holds no NVIDIA display or compute controller (and under WSL2 Windows offers none). TensorFlow then runs
+    on the CPU. That is not a fault: every line that it prints about CUDA on such a machine is harmless.
+
+    ## How it shows
+    - `Could not find cuda drivers on your machine, GPU will not be used.`
+    - `failed call to cuInit: UNKNOWN ERROR (303)` or `CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected`
+    - `Could not load dynamic library 'libcudart.so.11.0'`, followed by advice to ignore it without a GPU
+    - `tf.config.list_physical_devices('GPU')` is `[]`
+
+    ## How to be sure
+    `lspci -nn -d 10de:` prints nothing. Under WSL2: `/dev/dxg` does not exist. In a cloud: the instance type is one
+    without a GPU.
+
+    ## What to do
+    - Nothing, if the CPU is what you want. `tensorflow-cpu` is a smaller download and prints less.
+    - Linux and Windows: if a card is plugged in and `lspci` does not show it, it is a matter of power, slot or firmware.
+    - WSL2: install NVIDIA's driver on Windows, then `wsl --update` and `wsl --shutdown`.
+    - macOS: `tensorflow-metal` is Apple's plug-in for its own GPUs; there is no CUDA.
+    - AMD: the CUDA builds do not use it; `tensorflow-rocm` does, where it supports the card.
+    - Cloud, Kubernetes, Slurm: choose a machine type, node pool or partition with GPUs.
+
+    ## References
+    - https://www.tensorflow.org/install/pip
+    - https://github.com/google/deepvariant/issues/1076
+    """
+    if machine is not None or (tensorflow is not None and tensorflow.rocm_build) or xids(log, 79) or (log and lost_lines(log)):
+        return None
+    if platform.system == "darwin":
+        return _on_a_mac(platform, distributions, interpreter)
+    if platform.wsl:
+        return _under_wsl(platform, wsl, container)
+    if pci is None or pci.nvidia_gpus:
+        raise NotApplicable(_("nothing says that there is no GPU"))
+    message = _("There is no NVIDIA GPU on this machine, so TensorFlow runs on the CPU.")
+    if pci.amd_gpus:
+        message = _("The only GPU here is AMD's {name}, and TensorFlow's CUDA builds need one of NVIDIA's.").format(
+            name=pci.amd_gpus[0].name or pci.amd_gpus[0].device
+        )
+    return Diagnosis(message, (Evidence(_("no NVIDIA display or compute controller"), pci.source),), (_smaller(interpreter),))
+
+
+def _on_a_mac(platform: Platform, distributions: Optional[Distributions], interpreter: Optional[Interpreter]) -> Found:
+    if distributions is not None and distributions.version("tensorflow-metal"):
+        raise NotApplicable(_("tensorflow-metal uses Apple's GPU"))
+    message = _("macOS has no NVIDIA driver, so TensorFlow runs on the CPU here unless Apple's tensorflow-metal is installed.")
+    return Diagnosis(message, (Evidence(_("macOS"), platform.source),), (remedies.install(interpreter, "tensorflow-metal"),))
+
+
+def _under_wsl(platform: Platform, wsl: Optional[Wsl], container: Optional[Container]) -> Found:
+    """WSL1 and old kernels have their own diagnosis (TFD205), and so has a container that was not given the GPU (TFD222)."""
+    if platform.wsl == 1 or wsl is None or wsl.dxg or contained(container):
+        raise NotApplicable(_("whether Windows has a GPU cannot be seen from here"))
+    message = _("Windows offers no GPU to WSL2 (/dev/dxg does not exist), so TensorFlow runs on the CPU.")
+    return Diagnosis(message, (Evidence(_("no /dev/dxg"), wsl.source),), (remedies.install_driver(platform),))
+
+
+def _smaller(interpreter: Optional[Interpreter]) -> Fix:
+    return remedies.by_hand(
+        _("Keep using the CPU; tensorflow-cpu is the smaller package for it"),
+        remedies.pip(interpreter, "uninstall", "-y", "tensorflow"),
+        remedies.pip(interpreter, "install", "tensorflow-cpu"),
+        note=_("Only if no GPU will ever be used from this environment."),
+    )

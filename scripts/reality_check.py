@@ -54,13 +54,15 @@ class Case:
     says: str
     environment: Mapping[str, str] = field(default_factory=dict)
     wheels_on_path: bool = False  # every site-packages/nvidia/*/lib on LD_LIBRARY_PATH
-    without: str = ""  # the folder of site-packages/nvidia that is moved aside
+    without: str = ""  # a folder of site-packages that is moved aside
     install: str = ""  # a requirement put in place of what is there, and taken back afterwards
     driver: bool = True  # is there a libcuda.so.1
     cuda: Mapping[str, object] = field(default_factory=dict)  # changes to the driver's profile
     unusable: bool = False  # listed, but nothing could be computed on such a machine: the right verdict is "no"
     if_plain: Optional[bool] = None  # only for releases whose plain case lists GPUs (True) or lists none (False)
-    rubbish: str = ""  # a file with this name that is no library comes first on LD_LIBRARY_PATH
+    planted: tuple[str, str] = ("", "")  # a file name and what it is (PLANTED): first on LD_LIBRARY_PATH
+    stub: bool = False  # a folder lib64/stubs with the toolkit's stub of the driver comes first
+    links: bool = False  # every nvidia/*/lib/*.so* is linked into tensorflow/, as TensorFlow's guide says
 
 
 WHEELS = (
@@ -79,13 +81,21 @@ CASES = (
         Case(f"visible={value}", f"CUDA_VISIBLE_DEVICES={value!r}", {"CUDA_VISIBLE_DEVICES": value}, True)
         for value in ("", "-1", "1", "1,0", "0,7", "7,0", "0,0", "GPU-00000000-0000-4000-8000-000000000001", "none")
     ),
-    *(Case(f"without-{w}", f"nvidia/{w} taken away, LD_LIBRARY_PATH set", wheels_on_path=True, without=w, if_plain=False)
+    *(Case(f"without-{w}", f"nvidia/{w} taken away, LD_LIBRARY_PATH set", wheels_on_path=True, without=f"nvidia/{w}", if_plain=False)
       for w in WHEELS),
-    *(Case(f"plain-without-{w}", f"nvidia/{w} taken away", without=w, if_plain=True) for w in WHEELS),
+    *(Case(f"plain-without-{w}", f"nvidia/{w} taken away", without=f"nvidia/{w}", if_plain=True) for w in WHEELS),
     Case("cudnn-8.9", "cuDNN 8.9.7.29", install="nvidia-cudnn-cu12==8.9.7.29", wheels_on_path=True),
     Case("cudnn-9.1", "cuDNN 9.1.0.70", install="nvidia-cudnn-cu12==9.1.0.70", wheels_on_path=True),
-    Case("rubbish-cudnn9", "a libcudnn.so.9 that is no library first on the path", rubbish="libcudnn.so.9"),
-    Case("rubbish-cublas", "a libcublas.so.12 that is no library first on the path", rubbish="libcublas.so.12"),
+    Case("no-wheels", "no NVIDIA wheels at all", without="nvidia"),
+    Case("links", "the libraries linked into tensorflow/", links=True),
+    Case("ld-path-cusolver", "only nvidia/cusolver/lib on LD_LIBRARY_PATH", if_plain=False,
+         environment={"LD_LIBRARY_PATH": "<site-packages>/nvidia/cusolver/lib"}),
+    *(Case(f"{kind}-cublas", f"{says} named libcublas.so.12 first on LD_LIBRARY_PATH", wheels_on_path=True,
+           planted=("libcublas.so.12", kind))
+      for kind, says in (("rubbish", "a text file"), ("empty", "an empty file"), ("elf32", "a 32-bit library"),
+                         ("dangling", "a dangling link"), ("directory", "a folder"))),
+    Case("stub-first", "the toolkit's stub of libcuda.so.1 first on LD_LIBRARY_PATH", wheels_on_path=True, stub=True,
+         cuda={"init": 34}),
     Case("old-gpu", "GPUs of compute capability 3.5", wheels_on_path=True, unusable=True,
          cuda={"gpu.0.compute_capability": "3.5", "gpu.1.compute_capability": "3.5"}),
     Case("old-driver", "driver 470.82.01, CUDA driver API 11.4", wheels_on_path=True, unusable=True,
@@ -124,17 +134,48 @@ def installed_version(python: Path, name: str) -> Optional[str]:
 def applies(case: Case, python: Path) -> bool:
     """Cases about a wheel that this release does not install, or has in that version anyway, are left out."""
     if case.without:
-        return (site_packages(python) / "nvidia" / case.without).is_dir()
+        return (site_packages(python) / case.without).is_dir()
     if case.install:
         name, _, version = case.install.partition("==")
         return installed_version(python, name) not in (None, version)
     return True
 
 
+def plant(path: Path, kind: str) -> None:
+    """Put something that is no library for this machine where the loader looks first."""
+    path.parent.mkdir(parents=True)
+    if kind == "rubbish":
+        path.write_text("this is no library, only a line of text that is longer than a header of an ELF file\n")
+    elif kind == "empty":
+        path.touch()
+    elif kind == "elf32":  # class 1 is 32 bits, machine 3 is the 80386
+        path.write_bytes(b"\x7fELF\x01\x01\x01" + bytes(9) + b"\x03\x00\x03\x00\x01" + bytes(4096))
+    elif kind == "dangling":
+        path.symlink_to("nowhere")
+    else:
+        path.mkdir()
+
+
+@contextlib.contextmanager
+def linked(site: Path, wanted: bool) -> Iterator[None]:
+    """TensorFlow's guide: link the libraries of the wheels into tensorflow/, where $ORIGIN finds them."""
+    made: list[Path] = []
+    for library in site.glob("nvidia/*/lib/*.so*") if wanted else ():
+        link = site / "tensorflow" / library.name
+        if not link.exists():
+            link.symlink_to(library)
+            made.append(link)
+    try:
+        yield
+    finally:
+        for link in made:
+            link.unlink()
+
+
 @contextlib.contextmanager
 def prepared(case: Case, python: Path) -> Iterator[None]:
     """The environment as the case wants it; as it was, afterwards."""
-    folder = site_packages(python) / "nvidia" / (case.without or "-")
+    folder = site_packages(python) / (case.without or "-")
     aside = python.parent.parent / "aside"
     name = case.install.partition("==")[0]
     before = installed_version(python, name) if name else None
@@ -143,7 +184,8 @@ def prepared(case: Case, python: Path) -> Iterator[None]:
     if case.install:
         uv("pip", "install", "-q", "--no-deps", "--python", str(python), case.install)
     try:
-        yield
+        with linked(site_packages(python), case.links):
+            yield
     finally:
         if case.without:
             aside.rename(folder)
@@ -165,15 +207,21 @@ def surroundings(case: Case, python: Path, scratch: Path) -> dict[str, str]:
     base = {k: v for k, v in os.environ.items() if k not in ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "PYTHONPATH")}
     base.pop("VIRTUAL_ENV", None)
     folders: list[str] = []
-    if case.rubbish:
-        (scratch / "rubbish").mkdir()
-        (scratch / "rubbish" / case.rubbish).write_text("this is no library\n")
-        folders.append(str(scratch / "rubbish"))
+    if case.planted[0]:
+        plant(scratch / "planted" / case.planted[0], case.planted[1])
+        folders.append(str(scratch / "planted"))
     joined: dict[str, str] = {}
     if case.driver:
         cuda, nvml = driver_profiles(case)
         joined = fake_nvml.merge(fake_cuda.environment(cuda, scratch), fake_nvml.environment(nvml, scratch))
         folders += joined["LD_LIBRARY_PATH"].split(":")
+    if case.stub:
+        stubs = scratch / "cuda-12.4" / "targets" / "x86_64-linux" / "lib" / "stubs"
+        stubs.mkdir(parents=True)
+        fake_cuda.build(stubs)
+        folders.insert(0, str(stubs))
+    site = str(site_packages(python))
+    folders += [f.replace("<site-packages>", site) for f in (case.environment.get("LD_LIBRARY_PATH"),) if f]
     if case.wheels_on_path:
         folders += sorted(str(f) for f in site_packages(python).glob("nvidia/*/lib"))
     return {**base, **joined, **case.environment, **({"LD_LIBRARY_PATH": ":".join(folders)} if folders else {})}
@@ -332,6 +380,8 @@ def disagreements(row: Mapping[str, Any]) -> list[str]:
 
 def table(rows: list[dict[str, Any]]) -> str:
     """docs/reality.md."""
+    known = {case.name: place for place, case in enumerate(CASES)}
+    rows = sorted((row for row in rows if row["case"] in known), key=lambda row: known[row["case"]])
     agree = sum(not disagreements(row) for row in rows)
     releases = sorted({row["release"] for row in rows}, key=lambda r: [int(p) for p in r.split(".")])
     lines = [

@@ -373,7 +373,7 @@ def _no_answer(done: Completed, who: str) -> str:
         if done.code is not None and done.code < 0
         else _("exit code {code}").format(code=done.code)
     )
-    return _("{who} gave no answer ({ended}): {last}").format(who=who, ended=ended, last=last)
+    return _("{who} gave no answer ({ended}): {last}").format(who=who, ended=ended, last=last).rstrip(": ")
 
 
 def _kind(mode: int) -> str:

@@ -1,10 +1,13 @@
-"""NVML's answer, else nvidia-smi's: the driver, every GPU, and how they are joined."""
+"""NVML, and the facts that it or nvidia-smi tells: the driver, every GPU, how they are joined (looked at in gpus.py)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Optional
+
+from tfdoctor.engine import probe
+from tfdoctor.host import Host
 
 
 @dataclass(frozen=True)
@@ -89,12 +92,14 @@ class Ecc:
 
 @dataclass(frozen=True)
 class RowRemap:
-    """Remapped rows (Ampere and newer) or retired pages; None where not supported."""
+    """Remapped rows (Ampere and newer) or, with `pages`, retired pages (before Ampere; `corrected` counts those retired
+    after single-bit errors, `uncorrected` after double-bit ones). None where not supported."""
 
     corrected: Optional[int] = None
     uncorrected: Optional[int] = None
     pending: Optional[bool] = None
     failed: Optional[bool] = None
+    pages: bool = False
 
 
 @dataclass(frozen=True)
@@ -114,6 +119,9 @@ class Gpu:
     "idle", "app-clocks", "sw-power-cap", "hw-slowdown", "sync-boost", "sw-thermal", "hw-thermal", "hw-power-brake", "display".
     `compute_mode`: "default", "exclusive-process", "prohibited", "exclusive-thread". `mig`: mode on?
     `fabric_state`: "not-supported", "not-started", "in-progress", "completed", None; `fabric_status` NVML's code, 0 fine.
+    `virtualization` is "none", "passthrough", "vgpu", "host-vgpu", "host-vsga" or "" (not told); `license`, in a vGPU guest,
+    "licensed", "unlicensed" or "" (not told). `errors` are NVML calls that failed for another reason than not being
+    supported. `nvlinks` is empty for a GPU without NVLink, None when not told (always so in MIG mode).
     `uuid` is kept out of every output."""
 
     index: int
@@ -161,7 +169,7 @@ class Gpu:
     @property
     def label(self) -> str:
         """`GPU 0 (NVIDIA A100-SXM4-80GB)`, for messages."""
-        return f"GPU {self.index} ({self.name})"
+        return f"GPU {self.index} ({self.name})" if self.name else f"GPU {self.index}"
 
 
 @dataclass(frozen=True)
@@ -189,3 +197,11 @@ class Topology:
     levels: Mapping[tuple[int, int], str]
     p2p: Mapping[tuple[int, int], str]
     source: str
+
+
+@probe
+def nvml(host: Host) -> Nvml:
+    """Ask NVML, in a child; a recording has its answer in nvml.json. An NVML that failed is a fact, not "could not look"."""
+    from tfdoctor.probes.parse.nvml_answer import nvml_of
+
+    return nvml_of(host.nvml())

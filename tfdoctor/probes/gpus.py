@@ -1,0 +1,147 @@
+"""The driver, every GPU and how they are joined: from NVML, else from nvidia-smi, and where the sources disagree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Optional
+
+from tfdoctor.engine import probe
+from tfdoctor.host import Host
+from tfdoctor.i18n import _
+from tfdoctor.model import NotApplicable, Unavailable
+from tfdoctor.probes.kernel_driver import KernelDriver
+from tfdoctor.probes.nvidia_smi import NvidiaSmi
+from tfdoctor.probes.nvml import Driver, Gpu, Gpus, Nvml, Topology
+from tfdoctor.tables import Tables
+
+# With these NVML says that no driver runs here, which is not the same as "could not look".
+NO_DRIVER = ("driver-not-loaded", "library-missing")
+
+
+@probe
+def driver(host: Host, nvml: Optional[Nvml], smi: Optional[NvidiaSmi], kernel: Optional[KernelDriver]) -> Driver:
+    """NVML's word, else nvidia-smi's, else the loaded kernel module's (which does not tell the CUDA driver API version)."""
+    from tfdoctor.probes import smi_report
+    from tfdoctor.probes.parse import nvml_answer
+
+    told = nvml_answer.driver_of(host.nvml()) if nvml else None
+    if told:
+        return told
+    found = smi_report.find(host, smi)
+    if found and found[0].driver:
+        report, source = found
+        return Driver(report.driver, report.cuda, report.model, source)
+    if kernel and kernel.loaded_version:
+        return Driver(kernel.loaded_version, "", "", kernel.source)
+    if nvml and nvml.state in NO_DRIVER and kernel:
+        raise NotApplicable(_("no NVIDIA driver is loaded"))
+    raise Unavailable(_why(nvml, smi))
+
+
+@probe
+def gpus(
+    host: Host, nvml: Optional[Nvml], smi: Optional[NvidiaSmi], kernel: Optional[KernelDriver], tables: Tables
+) -> Gpus:
+    """Every GPU that the driver lists. Raises Unavailable where neither NVML nor nvidia-smi could say."""
+    from tfdoctor.probes import smi_report
+    from tfdoctor.probes.parse import nvml_answer
+
+    report = None if host.live and nvml and nvml.state == "ok" else smi_report.find(host, smi)
+    if nvml and nvml.state == "ok":
+        answer = host.nvml()
+        listed = tuple(_placed(host, gpu) for gpu in nvml_answer.gpus_of(answer))
+        told = nvml_answer.driver_of(answer)
+        said = [*_nvml_and_kernel(told, kernel), *(_nvml_and_smi(told, listed, *report) if report else ())]
+        return Gpus(listed, nvml_answer.SOURCE, tuple(said))
+    if report:
+        listed = tuple(_with_capability(gpu, tables) for gpu in smi_report.gpus_of(host, smi, report[0]))
+        return Gpus(listed, report[1], tuple(_incomplete(*report)))
+    if smi and smi.problem == "no-devices":
+        return Gpus((), smi.source)
+    raise Unavailable(_why(nvml, smi))
+
+
+@probe
+def topology(host: Host, nvml: Optional[Nvml], smi: Optional[NvidiaSmi], listed: Gpus) -> Topology:
+    """How every pair is joined: NVML's word, else the matrices of `nvidia-smi topo`."""
+    from tfdoctor.probes import smi_report
+    from tfdoctor.probes.parse import nvml_answer, smi_topo
+
+    if len(listed) < 2:
+        return Topology({}, {}, listed.source)
+    if nvml and nvml.state == "ok":
+        found = nvml_answer.topology_of(host.nvml(), listed.gpus)
+        if found.levels or sum(not gpu.lost for gpu in listed.gpus) < 2:
+            return found
+        if host.live:
+            raise Unavailable(_("NVML does not tell how the GPUs are joined"))
+    matrix = smi_topo.parse(smi_report.captured(host, "nvidia-smi-topo-m.txt", smi))
+    peers = smi_topo.parse(smi_report.captured(host, "nvidia-smi-topo-p2p.txt", smi))
+    if matrix is None and peers is None:
+        raise Unavailable(_("there is no `nvidia-smi topo -m` to read"))
+    return Topology(matrix.pairs if matrix else {}, peers.pairs if peers else {}, "nvidia-smi topo")
+
+
+def _why(nvml: Optional[Nvml], smi: Optional[NvidiaSmi]) -> str:
+    """Why the driver could not be asked, in the words of whoever failed."""
+    if nvml and nvml.state != "ok":
+        return _("NVML could not be asked: {error}").format(error=nvml.error or nvml.state)
+    if smi and smi.problem:
+        return _("nvidia-smi could not be asked: {error}").format(error=smi.text or smi.problem)
+    return _("neither NVML nor nvidia-smi could be asked")
+
+
+def _placed(host: Host, gpu: Gpu) -> Gpu:
+    """With the NUMA node from the PCI bus, where the driver does not tell it. -1 there is "none"."""
+    if gpu.numa_node is not None or not gpu.bus:
+        return gpu
+    try:
+        node = (host.read(f"/sys/bus/pci/devices/{gpu.bus}/numa_node") or "").strip()
+    except Unavailable:
+        return gpu
+    return replace(gpu, numa_node=int(node)) if node.isascii() and node.isdigit() and len(node) < 5 else gpu
+
+
+def _with_capability(gpu: Gpu, tables: Tables) -> Gpu:
+    """nvidia-smi does not print compute capabilities; the table of GPUs has them by name."""
+    row = tables.gpu(gpu.name.rstrip(". ")) if gpu.name and not gpu.compute_capability else None
+    return replace(gpu, compute_capability=row.compute_capability) if row else gpu
+
+
+def _nvml_and_kernel(told: Optional[Driver], kernel: Optional[KernelDriver]) -> Iterator[str]:
+    if told and kernel and kernel.loaded_version and kernel.loaded_version != told.version:
+        yield _("NVML says driver {nvml}, {source} says {kernel}.").format(
+            nvml=told.version, kernel=kernel.loaded_version, source=kernel.source
+        )
+
+
+def _nvml_and_smi(told: Optional[Driver], listed: tuple[Gpu, ...], report: object, source: str) -> Iterator[str]:
+    """What a recorded report says differently. Loads and temperatures change between two looks; these do not."""
+    from tfdoctor.probes.parse.report import SmiReport
+
+    assert isinstance(report, SmiReport)
+    yield from _incomplete(report, source)
+    if told and report.driver and report.driver != told.version:
+        yield _("NVML says driver {nvml}, {source} says {smi}.").format(nvml=told.version, smi=report.driver, source=source)
+    if not report.truncated and report.gpus and len(report.gpus) != len(listed):
+        yield _("NVML lists {nvml} GPUs, {source} lists {smi}.").format(
+            nvml=len(listed), smi=len(report.gpus), source=source
+        )
+    for one, other in zip(listed, report.gpus):
+        name = other.name.rstrip(". ")
+        if one.name and name and not one.name.startswith(name):
+            yield _("NVML says that GPU {index} is a {nvml}, {source} says {smi}.").format(
+                index=one.index, nvml=one.name, smi=other.name, source=source
+            )
+
+
+def _incomplete(report: object, source: str) -> Iterator[str]:
+    """A report that announces more GPUs than it describes."""
+    from tfdoctor.probes.parse.report import SmiReport
+
+    assert isinstance(report, SmiReport)
+    if report.attached is not None and report.attached != len(report.gpus):
+        yield _("{source} counts {attached} attached GPUs and describes {described}.").format(
+            source=source, attached=report.attached, described=len(report.gpus)
+        )

@@ -33,6 +33,7 @@ FILES: Mapping[str, tuple[type[r.Row], tuple[str, ...]]] = {
     "cloud_instances": (r.Instance, ("cloud", "name")),
     "companions": (r.Companion, ("name", "version")),
     "compute_capabilities": (r.ComputeCapability, ("compute_capability",)),
+    "cuda_libraries": (r.CudaLibraries, ("cuda",)),
     "cuda_toolkits": (r.Toolkit, ("cuda", "update")),
     "cudnn": (r.CudnnSupport, ("versions", "cuda_major")),
     "device_baselines": (r.DeviceBaseline, ("pci_device_id",)),
@@ -42,9 +43,10 @@ FILES: Mapping[str, tuple[type[r.Row], tuple[str, ...]]] = {
     "error_codes": (r.ErrorCode, ("api", "name")),
     "forward_compat": (r.ForwardCompat, ("package",)),
     "gpus": (r.Gpu, ("name",)),
-    "nccl": (r.NcclSupport, ("version",)),
+    "nccl": (r.NcclSupport, ("version", "cuda_major")),
     "node_baselines": (r.NodeBaseline, ("node",)),
     "nvlink": (r.NvlinkGeneration, ("generation",)),
+    "other_gpus": (r.OtherGpu, ("vendor",)),
     "pcie": (r.PcieGeneration, ("generation",)),
     "plugins": (r.Plugin, ("name", "version")),
     "ptx_isa": (r.PtxIsa, ("ptx_isa",)),
@@ -201,6 +203,10 @@ class Tables:
         minor = ".".join(cuda.split(".")[:2])
         return tuple(sorted((row for row in self.rows(r.Toolkit) if row.cuda == minor), key=lambda x: x.update))
 
+    def cuda_libraries(self, cuda: str) -> Optional[r.CudaLibraries]:
+        """The library names of a CUDA toolkit ("11.8") on Linux."""
+        return next((row for row in self.rows(r.CudaLibraries) if fits(cuda, row.cuda)), None)
+
     def driver_floor(self, cuda: str, system: str = "linux") -> Optional[DriverFloor]:
         """The drivers a toolkit ("12.2", "12.5.1") needs on "linux" or "windows" (WSL 2: the Windows driver).
 
@@ -252,14 +258,21 @@ class Tables:
         found = (row for row in self.rows(r.CudnnSupport) if fits(version, row.versions))
         return tuple(row for row in found if major in (None, row.cuda_major))
 
-    def nccl(self, version: str) -> Optional[r.NcclSupport]:
-        """The row of an NCCL version ("2.21.5")."""
-        return next((row for row in self.rows(r.NcclSupport) if row.version == version), None)
+    def nccl(self, version: str, cuda: str = "12") -> Optional[r.NcclSupport]:
+        """The build of an NCCL version ("2.21.5") for one CUDA major version."""
+        wanted = (version, cuda.split(".")[0])
+        return next((row for row in self.rows(r.NcclSupport) if (row.version, row.cuda_major) == wanted), None)
 
-    def nccl_minimum(self, compute_capability: str) -> Optional[r.NcclSupport]:
-        """The oldest NCCL known to hold code for a compute capability; None when the table does not say."""
-        known = [row for row in self.rows(r.NcclSupport) if _runs(compute_capability, row.machine_code)]
-        return min(known, key=lambda row: Parsed(row.version), default=None)
+    def nccl_minimum(self, compute_capability: str, cuda: str = "12") -> Optional[r.NcclSupport]:
+        """The oldest NCCL from which on the builds hold machine code for a compute capability; None: unknown."""
+        major = cuda.split(".")[0]
+        read = [row for row in self.rows(r.NcclSupport) if row.cuda_major == major and row.machine_code]
+        found: Optional[r.NcclSupport] = None
+        for row in sorted(read, key=lambda row: Parsed(row.version), reverse=True):
+            if not r.runs_on(compute_capability, row.machine_code):
+                break
+            found = row
+        return found
 
     # Hardware -----------------------------------------------------------------------------------------------
 
@@ -270,6 +283,11 @@ class Tables:
     def gpu_near(self, name: str) -> tuple[str, ...]:
         """Names of the table that are most like ``name``, for an error message."""
         return near(name, [spelling for row in self.rows(r.Gpu) for spelling in (row.name, *row.aliases)])
+
+    def other_gpu(self, name: str) -> Optional[r.OtherGpu]:
+        """The vendor of a GPU that is not NVIDIA's ("Apple M2", "Radeon RX 7900 XTX"); None for others."""
+        lower = " ".join(name.lower().split())
+        return next((row for row in self.rows(r.OtherGpu) if re.fullmatch(row.pattern, lower)), None)
 
     def compute_capability(self, value: str) -> Optional[r.ComputeCapability]:
         """A compute capability by "8.6", "sm_86", "compute_86" or "86"."""
@@ -321,10 +339,3 @@ class Tables:
 
 def _canonical(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
-
-
-def _runs(compute_capability: str, machine_code: tuple[str, ...]) -> bool:
-    """Whether one of the sm_ codes runs on a compute capability: same major, minor not higher."""
-    major, _, minor = compute_capability.partition(".")
-    have = [r.as_text(code).split(".") for code in machine_code]
-    return any(code[0] == major and int(code[1]) <= int(minor or 0) for code in have)

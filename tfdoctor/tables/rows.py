@@ -8,7 +8,7 @@ are GB/s, memory is GB as the vendor prints it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NewType, Optional
 
@@ -61,6 +61,20 @@ class TfPlatform:
 
 
 @dataclass(frozen=True)
+class GpuCode:
+    """Fat binaries of a library that hold the same code: ``count`` of them.
+
+    ``machine_code``: ("sm_60", …). ``ptx`` ("compute_90") with its ``ptx_isa``; None where there is no PTX.
+    Those without machine code are not counted: they are input of the device linker, whose output holds it.
+    """
+
+    machine_code: tuple[str, ...]
+    ptx: Optional[str]
+    ptx_isa: Optional[Version]
+    count: int
+
+
+@dataclass(frozen=True)
 class TfRelease(Row):
     """One final release of TensorFlow; what is not under ``platforms`` is about the Linux x86_64 wheel.
 
@@ -68,6 +82,8 @@ class TfRelease(Row):
     wheel (2.16 on), else major.minor of the official table; ``cudnn_from`` says which. ``runpath_dirs``: for
     each library that calls dlopen, the folders below site-packages on its RUNPATH. None: not read (an empty
     tuple: read, and there are none). ``gpu_distribution`` is the distribution with the GPU build.
+    ``gpu_code`` is what its libraries hold, counted over all of them; ``compute_capabilities`` is what the build
+    says of itself.
     """
 
     version: Version
@@ -79,8 +95,7 @@ class TfRelease(Row):
     nccl: Optional[Version]
     nccl_linkage: Optional[str]
     compute_capabilities: tuple[str, ...]
-    ptx_isa: Optional[Version]
-    ptx_isa_from: Optional[str]
+    gpu_code: tuple[GpuCode, ...]
     tensorrt: Optional[bool]
     sonames: Mapping[str, str]
     runpath_dirs: Optional[Mapping[str, tuple[str, ...]]]
@@ -117,6 +132,25 @@ class TfRelease(Row):
         """Compute capabilities with PTX, which newer GPUs compile at first use: ("9.0",)."""
         return tuple(as_text(c) for c in self.compute_capabilities if c.startswith("compute_"))
 
+    @property
+    def ptx_isa(self) -> Optional[str]:
+        """The highest PTX ISA version in the libraries; None when they were not read or hold none."""
+        return _highest(code.ptx_isa for code in self.gpu_code)
+
+    def jit_isa(self, compute_capability: str) -> Optional[str]:
+        """The highest PTX ISA that the driver must compile for kernels without machine code for this GPU.
+
+        None: every kernel has machine code that runs on it, or the libraries were not read.
+        """
+        needed = (
+            code.ptx_isa
+            for code in self.gpu_code
+            if code.ptx is not None
+            and not runs_on(compute_capability, code.machine_code)
+            and _pair(as_text(code.ptx)) <= _pair(compute_capability)
+        )
+        return _highest(needed)
+
     def platform(self, system: str, machine: str) -> Optional[TfPlatform]:
         """The wheels for one system (linux, windows, macos) and machine (x86_64, aarch64)."""
         found = (p for p in self.platforms if (p.system, p.machine) == (system, machine))
@@ -133,9 +167,29 @@ def as_text(code: str) -> str:
     return f"{digits[:-1]}.{digits[-1]}"
 
 
+def runs_on(compute_capability: str, machine_code: tuple[str, ...]) -> bool:
+    """Whether one of the sm_ codes runs on a GPU: the same major version and a minor that is not higher."""
+    major, minor = _pair(compute_capability)
+    have = [_pair(as_text(code)) for code in machine_code]
+    return any(code[0] == major and code[1] <= minor for code in have)
+
+
+def _pair(version: str) -> tuple[int, int]:
+    major, _, minor = version.partition(".")
+    return int(major), int(minor or 0)
+
+
+def _highest(versions: Iterable[Optional[str]]) -> Optional[str]:
+    return max((version for version in versions if version is not None), key=_pair, default=None)
+
+
 @dataclass(frozen=True)
 class TfDefect(Row):
-    """A fault of published releases: which, where, what happens and what to install instead."""
+    """A fault of published releases: which, where, what happens and what to install instead.
+
+    ``stops_pip_libraries``: with the NVIDIA libraries from pip no GPU is used (a toolkit on the system is not
+    affected). ``pins``: requirements that avoid it.
+    """
 
     id: str
     versions: Range
@@ -143,6 +197,8 @@ class TfDefect(Row):
     what: str
     effect: str
     instead: str
+    stops_pip_libraries: bool
+    pins: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -214,6 +270,14 @@ class Toolkit(Row):
 
 
 @dataclass(frozen=True)
+class CudaLibraries(Row):
+    """The library names of a range of CUDA toolkits on Linux, by component."""
+
+    cuda: Range
+    sonames: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class DriverFamily(Row):
     """The lowest driver for a CUDA family ("12": minor-version compatibility; "10.1": that release alone)."""
 
@@ -270,13 +334,13 @@ class CudnnSupport(Row):
 
 @dataclass(frozen=True)
 class NcclSupport(Row):
-    """An NCCL release: the CUDA major versions it is built for, and the GPU code in it where it was read."""
+    """An NCCL build for one CUDA major version and the GPU code in it."""
 
     version: Version
-    cuda_majors: tuple[str, ...]
+    cuda_major: str
     machine_code: tuple[str, ...]
     ptx: tuple[str, ...]
-    note: str
+    ptx_isa: Optional[Version]
 
 
 @dataclass(frozen=True)
@@ -285,7 +349,8 @@ class Gpu(Row):
 
     Rates are dense (no 2:4 sparsity) in TFLOPS (``int8``: TOPS), tensor rates with FP32 accumulate; memory
     bandwidth and NVLink in GB/s, NVLink as the sum of both directions over all links. None: no such mode, or
-    not known. ``performance_grade`` is how far the rates are to be trusted; ``grade`` is about the compute
+    not known. ``host`` is the only machine it comes with ("aarch64"), None where any will do.
+    ``performance_grade`` is how far the rates are to be trusted; ``grade`` is about the compute
     capability.
     """
 
@@ -308,8 +373,21 @@ class Gpu(Row):
     pcie_generation: Optional[int]
     pcie_lanes: Optional[int]
     tensor_cores: bool
+    host: Optional[str]
     performance_grade: Optional[Grade]
     note: str
+
+
+@dataclass(frozen=True)
+class OtherGpu(Row):
+    """GPUs of another vendor: ``pattern`` is a regular expression over the whole name, in lower case."""
+
+    vendor: str
+    pattern: str
+    system: str
+    machine: str
+    what: str
+    plugin: str
 
 
 @dataclass(frozen=True)

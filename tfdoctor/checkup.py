@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from difflib import get_close_matches
+from typing import Optional
 
 from tfdoctor.engine import Facts, all_probes, all_rules, run_rules
 from tfdoctor.host import Host
 from tfdoctor.i18n import _
 from tfdoctor.model import BadInput, Crash, Outcome, Report, Rule, Status
+from tfdoctor.probes.smoke import Prediction, SmokeResults
 from tfdoctor.tables import Tables
-from tfdoctor.verdict import decide
+from tfdoctor.verdict import decide, prove
 
 
 def facts_of(host: Host) -> Facts:
@@ -19,13 +21,24 @@ def facts_of(host: Host) -> Facts:
     return Facts([host, Tables()], all_probes())
 
 
-def check(host: Host, *, only: Iterable[str] = (), skip: Iterable[str] = ()) -> Report:
-    """Examine `host`. `only` and `skip` (codes or names) choose what is reported; the verdict is always over everything."""
+def check(
+    host: Host, *, only: Iterable[str] = (), skip: Iterable[str] = (), smoke: Optional[SmokeResults] = None
+) -> Report:
+    """Examine `host`, with what the smoke tests came to where they were run.
+
+    `only` and `skip` (codes or names) choose what is reported; the verdict is always over everything.
+    """
     rules = [r for r in all_rules() if not r.log_only]
     wanted = {r.code for r in _named(only, rules)} or {r.code for r in rules}
     wanted -= {r.code for r in _named(skip, rules)}
     facts = facts_of(host)
     outcomes = run_rules(rules, facts)
+    verdict = decide(outcomes, facts)
+    if smoke is not None:
+        facts.put(Prediction(verdict.gpu, verdict.because))
+        facts.put(smoke)
+        outcomes = run_rules(rules, facts)
+        verdict = prove(verdict, smoke)
     facts.look_at_all()
     crashes = [*facts.crashes]
     crashes += [Crash(f"{o.rule.code} {o.rule.name}", o.reason) for o in outcomes if o.status is Status.CRASHED]
@@ -35,7 +48,7 @@ def check(host: Host, *, only: Iterable[str] = (), skip: Iterable[str] = ()) -> 
         missing=facts.missing(),
         outcomes=tuple(_unfold(o, wanted) for o in outcomes if o.rule.code in wanted),
         crashes=tuple(crashes),
-        verdict=decide(outcomes, facts),
+        verdict=verdict,
     )
 
 

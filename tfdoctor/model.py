@@ -178,11 +178,16 @@ class Crash:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Will TensorFlow use the GPUs? `gpu` is "yes", "no" or "unknown"; `because` names the diagnosis."""
+    """Will TensorFlow use the GPUs? `gpu` is "yes", "no" or "unknown"; `because` names the diagnosis.
+
+    `predicted` is what the rules say, `proven` what a run of TensorFlow showed (None: it was not run); `gpu` is the
+    run's answer where there is one."""
 
     gpu: str
     because: Optional[str]
     summary: str
+    predicted: Optional[str] = None
+    proven: Optional[str] = None
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Optional
 
 from tfdoctor.engine import Facts
@@ -12,6 +13,7 @@ from tfdoctor.model import NotApplicable, Outcome, Status, Unavailable, Verdict
 from tfdoctor.probes.gpu_machine import GpuMachine
 from tfdoctor.probes.libraries import DriverLibrary, Libraries
 from tfdoctor.probes.nvml import Driver, Gpus
+from tfdoctor.probes.smoke import SmokeResults
 from tfdoctor.probes.tensorflow import TensorFlow
 
 # What must have been seen before anybody may say "yes".
@@ -25,13 +27,34 @@ def decide(outcomes: Sequence[Outcome], facts: Facts) -> Verdict:
     if found:
         root = _root_of(found, outcomes)
         return Verdict(
-            "no", root.rule.name, _("TensorFlow will not use a GPU: {why}").format(why=root.diagnoses[0].message)
+            "no",
+            root.rule.name,
+            _("TensorFlow will not use a GPU: {why}").format(why=root.diagnoses[0].message),
+            predicted="no",
         )
     reasons = [o.reason for o in blocking if o.status in (Status.SKIPPED, Status.CRASHED)]
     reasons += _not_seen(facts)
     if reasons:
-        return Verdict("unknown", None, _("Cannot tell: {reasons}.").format(reasons=_and_more(reasons)))
-    return Verdict("yes", None, _usable(facts))
+        return Verdict("unknown", None, _("Cannot tell: {reasons}.").format(reasons=_and_more(reasons)), "unknown")
+    return Verdict("yes", None, _usable(facts), "yes")
+
+
+def prove(predicted: Verdict, smoke: SmokeResults) -> Verdict:
+    """The verdict after TensorFlow was run: what it listed counts, and the prediction stays beside it."""
+    listed = smoke.get("devices")
+    if listed is None or listed.state == "not-run":
+        return predicted
+    count = int(listed.measured.get("gpus", 0)) if listed.measured else 0
+    if count and listed.passed:
+        text = _("TensorFlow {version} ran on {count} GPUs.").format(version=listed.tensorflow, count=count)
+        return replace(predicted, gpu="yes", because=None, summary=text, proven="yes")
+    if listed.state in ("failed", "crashed", "hung", "out-of-memory"):
+        text = _("TensorFlow did not run: {detail}.").format(detail=listed.detail.rstrip("."))
+        return replace(predicted, gpu="no", because=predicted.because or "smoke-test-failed", summary=text, proven="no")
+    if count:
+        return replace(predicted, gpu="no", because="gpu-computes-wrong-results", summary=listed.detail, proven="no")
+    why = predicted.summary if predicted.gpu == "no" else _("TensorFlow ran and lists no GPU.")
+    return replace(predicted, gpu="no", because=predicted.because, summary=why, proven="no")
 
 
 def _root_of(found: Sequence[Outcome], outcomes: Sequence[Outcome]) -> Outcome:

@@ -13,6 +13,7 @@ from tfdoctor.checkup import check
 from tfdoctor.host import Host, LiveHost, RecordedHost
 from tfdoctor.i18n import _
 from tfdoctor.model import BadInput, Report, Severity
+from tfdoctor.probes.smoke import SmokeResults
 from tfdoctor.progress import Progress
 
 FAIL_ON = {"error": Severity.ERROR, "warning": Severity.WARNING}
@@ -30,6 +31,7 @@ FAIL_ON = {"error": Severity.ERROR, "warning": Severity.WARNING}
     show_default=True,
     help=_("Exit with 1 when something this bad was found."),
 )
+@click.option("--smoke", is_flag=True, help=_("Also run TensorFlow (the quick smoke tests) and prove the verdict."))
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--verbose", "-v", is_flag=True, help=_("Show the evidence and what could not be looked at."))
 def command(
@@ -38,6 +40,7 @@ def command(
     only: tuple[str, ...],
     skip: tuple[str, ...],
     fail_on: str,
+    smoke: bool,
     form: str,
     verbose: bool,
 ) -> None:
@@ -46,15 +49,23 @@ def command(
     \b
     Exit codes: 0 nothing at or above --fail-on, 1 something found, 2 usage or tfdoctor itself failed.
     """
+    if smoke and host is not None:
+        raise BadInput(_("--smoke runs TensorFlow, which a recorded machine (--host) cannot do."))
     machine = open_host(python, host)
     try:
         with Progress(machine.waiting_for):
-            report = check(machine, only=only, skip=skip)
+            report = check(machine, only=only, skip=skip, smoke=_smoke(machine) if smoke else None)
     finally:
         machine.close()
     click.echo(rendered(report, form, verbose), nl=False)
     if fail_on != "never" and any(o.severity >= FAIL_ON[fail_on] for o in report.found):
         sys.exit(1)
+
+
+def _smoke(machine: Host) -> SmokeResults:
+    from tfdoctor.commands.smoke import smoke_of
+
+    return smoke_of(machine.target)
 
 
 def open_host(python: Optional[str], recorded: Optional[str]) -> Host:

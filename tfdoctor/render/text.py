@@ -23,6 +23,12 @@ def render(report: Report, *, width: int = 100, colour: bool = False, verbose: b
     return "\n".join(_lines(report, min(max(width, 40), 120), _painter(colour), verbose)) + "\n"
 
 
+def render_found(report: Report, *, width: int = 100, colour: bool = False, verbose: bool = False) -> str:
+    """Only what was found, for a command that shows the rest itself; empty when nothing was."""
+    lines = _found(report, width, _painter(colour), verbose) if report.found else iter(())
+    return "".join(line + "\n" for line in lines)
+
+
 def _painter(colour: bool) -> Paint:
     if not colour:
         return lambda text, _colour: text
@@ -35,6 +41,9 @@ def _lines(report: Report, width: int, paint: Paint, verbose: bool) -> Iterator[
     word, colour = VERDICTS[report.verdict.gpu]
     yield _("Will TensorFlow use the GPUs?  {word}").format(word=paint(word, colour))
     yield from _wrapped(report.verdict.summary, width, "  ")
+    if report.verdict.proven is not None:
+        text = _("  predicted: {predicted}; proven by running it: {proven}")
+        yield text.format(predicted=report.verdict.predicted, proven=report.verdict.proven)
     yield ""
     yield from _machine(report)
     yield from _gpus(report)

@@ -2,21 +2,47 @@
 
 from __future__ import annotations
 
+import posixpath
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Optional
+from typing import Any, Optional
 
+from tfdoctor.elf import Elf
+from tfdoctor.engine import probe
+from tfdoctor.host import Host
+from tfdoctor.i18n import _
+from tfdoctor.loader import LD_LIBRARY_PATH, Loaded, Loader, Opened
+from tfdoctor.loader_cache import parse_cache, usable_hwcaps
+from tfdoctor.loose import mapping, text, texts
+from tfdoctor.model import NotApplicable, Unavailable
+from tfdoctor.probes.interpreter import Distributions
+from tfdoctor.probes.library_files import LibraryFile, LibraryFiles, component_of
+from tfdoctor.probes.platform import Cpu, Platform
+from tfdoctor.probes.tensorflow import TensorFlow
+from tfdoctor.tables import Tables, fits
 
-@dataclass(frozen=True)
-class LibraryFile:
-    """A copy of a library. `version` as far as the file or its package tells ("" unknown). `origin`: "pip", "conda",
-    "toolkit", "system", "torch", "jax", "compat", "stub", "wsl", "image", "other". `missing` are the names of its own
-    dependencies that the loader would not find."""
+__all__ = ["DriverLibrary", "Libraries", "Library", "LibraryFile"]
 
-    path: str
-    soname: str
-    version: str
-    origin: str
-    missing: tuple[str, ...] = ()
+# What TensorFlow opens before it lists a GPU, in its order; one of these missing means no GPU at all (dlopen_checker.cc).
+NEEDED = ("cudart", "cublas", "cublasLt", "cufft", "curand", "cusolver", "cusparse", "cudnn")
+# What it opens later, for one feature: profiling, collectives.
+OPTIONAL = ("cupti", "nccl")
+# cuRAND left that list: the wheels of 2.14 on have neither its folder on the RUNPATH nor the function that opens it.
+CURAND_NEEDED = "<2.14.dev0"
+# Name in cuda_config.h -> component; the value is what follows ".so." in the soname.
+CONFIG = {
+    "TF_CUDART_VERSION": "cudart", "TF_CUBLAS_VERSION": "cublas", "TF_CUFFT_VERSION": "cufft", "TF_CURAND_VERSION": "curand",
+    "TF_CUSOLVER_VERSION": "cusolver", "TF_CUSPARSE_VERSION": "cusparse", "TF_CUDNN_VERSION": "cudnn", "TF_CUPTI_VERSION": "cupti",
+}  # fmt: skip
+# The object whose code calls dlopen, best known first; its RUNPATH is the one that counts.
+CALLERS = ("libtensorflow_framework.so.2", "libtensorflow_framework.so.1", "_pywrap_tensorflow_internal.so")
+MACHINES = {"x86_64": "EM_X86_64", "aarch64": "EM_AARCH64", "ppc64le": "EM_PPC64"}
+DRIVER_PLACES = (
+    "/usr/lib/wsl/lib/libcuda.so*", "/usr/local/cuda*/compat/libcuda.so*", "/usr/local/cuda*/lib64/stubs/libcuda.so*",
+    "/usr/local/cuda*/targets/*/lib/stubs/libcuda.so*", "/usr/lib/*-linux-gnu/libcuda.so*", "/usr/lib64/libcuda.so*",
+    "/usr/lib/libcuda.so*", "/usr/lib/*-linux-gnu/nvidia/*/libcuda.so*", "/usr/local/nvidia/lib*/libcuda.so*",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -63,3 +89,187 @@ class DriverLibrary:
     how: str
     others: tuple[LibraryFile, ...]
     source: str
+
+
+@probe
+def libraries(
+    host: Host,
+    tensorflow: TensorFlow,
+    distributions: Distributions,
+    tables: Tables,
+    platform: Optional[Platform],
+    cpu: Optional[Cpu],
+) -> Libraries:
+    """Open each library as TensorFlow would, one after the other, in a loader that is computed."""
+    _must_be_cuda_on_linux(tensorflow, platform)
+    answer = host.target_answer()
+    caller = _caller(host, answer, tensorflow)
+    loader = _loader(host, caller.elf.machine, caller.elf.bits, cpu, text(answer.get("executable")))
+    loader.assume(caller.elf.needed, caller)  # the C library and its kin: without them TensorFlow is not there to ask
+    _preload(host, loader, caller)
+    files = LibraryFiles(host, distributions, _conda_prefix(answer))
+    seen = files.copies({f: texts(n) for f, n in mapping(answer.get("libraries")).items()}, loader.library_path)
+    found = []
+    for component, soname in _wanted(answer, tensorflow, tables):
+        opened = loader.open(soname, caller)
+        copies = seen.get(component, [])
+        found.append(_library(component, soname, opened, caller, loader, files, copies, tensorflow.version))
+    return Libraries(tuple(found), loader.search_path(caller), caller.path)
+
+
+def _must_be_cuda_on_linux(tensorflow: TensorFlow, platform: Optional[Platform]) -> None:
+    if tensorflow.cuda_build is False:
+        raise NotApplicable(_("this TensorFlow is built without CUDA"))
+    if tensorflow.cuda_build is None:
+        raise Unavailable(_("it is not known whether this TensorFlow is built with CUDA"))
+    if platform is not None and platform.system != "linux":
+        raise Unavailable(_("what the loader of {system} would find is not computed").format(system=platform.system))
+    if not tensorflow.location:
+        raise Unavailable(_("where TensorFlow is installed is not known"))
+
+
+def _caller(host: Host, answer: Mapping[str, Any], tensorflow: TensorFlow) -> Loaded:
+    """The object that calls dlopen. Those that loaded it matter only where it has an RPATH instead of a RUNPATH."""
+    objects = mapping(mapping(answer.get("tensorflow")).get("objects"))
+    path = next((text(objects[name]) for name in CALLERS if name in objects), "")
+    elf = host.elf(path) if path else None
+    if elf is None or elf.problem:
+        raise Unavailable(_("{folder} holds no {name} that could be read").format(folder=tensorflow.location, name=CALLERS[0]))
+    if elf.runpath:
+        return Loaded(path, elf)
+    return Loaded(path, elf, _loaded_from(host, text(objects.get(CALLERS[2])), _program(host, answer)))
+
+
+def _program(host: Host, answer: Mapping[str, Any]) -> Optional[Loaded]:
+    """The target's executable: conda's has an RPATH to its own lib folder."""
+    return _loaded_from(host, host.realpath(text(answer.get("executable"))), None)
+
+
+def _loaded_from(host: Host, path: str, loader: Optional[Loaded]) -> Optional[Loaded]:
+    elf = host.elf(path) if path else None
+    return loader if elf is None or elf.problem else Loaded(path, elf, loader)
+
+
+def _loader(host: Host, machine: str, bits: int, cpu: Optional[Cpu], executable: str) -> Loader:
+    library_path = host.env().get(LD_LIBRARY_PATH, "")
+    program = posixpath.dirname(host.realpath(executable)) if "$" in library_path and executable else ""
+    return Loader(
+        host,
+        machine,
+        bits,
+        library_path=library_path,
+        cache=parse_cache(host.read_bytes("/etc/ld.so.cache") or b""),
+        hwcaps=usable_hwcaps(cpu.flags) if cpu is not None else (),
+        program=program,
+    )
+
+
+def _preload(host: Host, loader: Loader, caller: Loaded) -> None:
+    """LD_PRELOAD: what it names is in the process before anything is opened."""
+    nobody = Loaded("", Elf(""))
+    for name in re.split(r"[ :]+", host.env().get("LD_PRELOAD", "")):
+        hit = loader.find(name, nobody) if name else None
+        if hit is not None and not hit.elf.problem:
+            loader.put(Loaded(hit.path, hit.elf, Loaded("LD_PRELOAD", Elf(""))))
+
+
+def _conda_prefix(answer: Mapping[str, Any]) -> str:
+    python = mapping(answer.get("python"))
+    return text(python.get("prefix")) if python.get("kind") == "conda" else ""
+
+
+def _wanted(answer: Mapping[str, Any], tensorflow: TensorFlow, tables: Tables) -> Iterator[tuple[str, str]]:
+    """(component, soname) in the order in which TensorFlow opens them: from the wheel's own header, else from the table."""
+    row = tables.release(tensorflow.version) if tensorflow.in_table else None
+    tabled = dict(row.sonames) if row is not None and row.version == tensorflow.version else {}
+    names = {**tabled, **_configured(text(mapping(mapping(answer.get("tensorflow")).get("headers")).get("cuda_config.h")))}
+    if (row is not None and row.nccl_linkage == "wheel") or tables.newer_than_table(tensorflow.version):
+        names.setdefault("nccl", "libnccl.so.2")
+    if not any(component in names for component in NEEDED):
+        raise Unavailable(_("which CUDA libraries TensorFlow {version} opens is not known").format(version=tensorflow.version))
+    for component in (*NEEDED, *OPTIONAL):
+        if component in names and (component != "curand" or fits(tensorflow.version, CURAND_NEEDED)):
+            yield component, names[component]
+
+
+def _configured(header: str) -> dict[str, str]:
+    """Component -> soname, as cuda_config.h in the wheel states the versions."""
+    defines = dict(re.findall(r'^#define\s+(TF_\w+)\s+"([0-9.]+)"', header, re.M))
+    found = {component: f"lib{component}.so.{defines[name]}" for name, component in CONFIG.items() if name in defines}
+    lib_version = defines.get("TF_CUDA_LIB_VERSION")
+    for component in ("cublas", "cufft", "curand", "cusolver", "cusparse") if lib_version else ():
+        found.setdefault(component, f"lib{component}.so.{lib_version}")
+    cuda = defines.get("TF_CUDA_VERSION", "")
+    if "TF_CUDART_VERSION" not in defines and cuda.startswith("10."):
+        found["cudart"] = f"libcudart.so.{cuda}"  # before CUDA 11 the runtime's soname was the toolkit's version
+    if "cublas" in found and not cuda.startswith("10."):
+        found["cublasLt"] = found["cublas"].replace("cublas", "cublasLt")
+    return found
+
+
+def _library(
+    component: str,
+    soname: str,
+    opened: Opened,
+    caller: Loaded,
+    loader: Loader,
+    files: LibraryFiles,
+    copies: Sequence[LibraryFile],
+    version: str,
+) -> Library:
+    hit = opened.hit
+    picked = files.describe(hit.path, hit.elf, opened.missing) if hit is not None else None
+    others = [c for c in copies if hit is None or not _same_file(c, hit.path, hit.elf.real)]
+    order = loader.search_path(caller)
+    ranks = {folder: i for i, folder in enumerate(order)}
+    others.sort(key=lambda c: (c.soname != soname, ranks.get(posixpath.dirname(c.path), len(order))))
+    return Library(
+        soname=soname,
+        component=component,
+        needed=component in NEEDED,
+        picked=picked,
+        how=hit.how if hit is not None else "",
+        copies=tuple(others),
+        caller=caller.name,
+    )
+
+
+def _same_file(copy: LibraryFile, path: str, real: str) -> bool:
+    return copy.path in (path, real)
+
+
+@probe
+def driver_library(
+    host: Host, platform: Optional[Platform], cpu: Optional[Cpu], distributions: Optional[Distributions]
+) -> DriverLibrary:
+    """libcuda.so.1: the driver's half of CUDA. It comes with the driver, never with a toolkit or a wheel."""
+    if platform is not None and platform.system != "linux":
+        raise NotApplicable(_("libcuda.so.1 is the driver's library on Linux"))
+    machine = MACHINES.get(platform.machine if platform is not None else "x86_64", "EM_X86_64")
+    loader = _loader(host, machine, 64, cpu, "")
+    hit = loader.find("libcuda.so.1", Loaded("", Elf("")))
+    files = LibraryFiles(host, distributions)
+    picked = files.describe(hit.path, hit.elf) if hit is not None else None
+    seen = {hit.elf.real: picked} if hit is not None else {}
+    for path in _driver_files(host, loader):
+        real = host.realpath(path)
+        if real not in seen:
+            seen[real] = files.describe(path, Elf(real, soname="libcuda.so.1"))
+    others = tuple(entry for real, entry in seen.items() if entry is not None and entry is not picked)
+    source = hit.how if hit is not None else _("the loader's search path")
+    return DriverLibrary(_driver_version(picked), hit.how if hit else "", tuple(filter(None, map(_driver_version, others))), source)
+
+
+def _driver_files(host: Host, loader: Loader) -> Iterator[str]:
+    for pattern in (*(posixpath.join(f, "libcuda.so*") for f in loader.library_path), *DRIVER_PLACES):
+        try:
+            yield from (p for p in host.glob(pattern) if component_of(posixpath.basename(p)) == "cuda")
+        except Unavailable:
+            continue  # `others` are those that were seen
+
+
+def _driver_version(found: Optional[LibraryFile]) -> Optional[LibraryFile]:
+    """The driver's version is in the file's name; WSL's libcuda.so.1.1 and a stub's name tell none."""
+    if found is None or re.match(r"[0-9]{3,}\.[0-9]", found.version):
+        return found
+    return LibraryFile(found.path, found.soname, "", found.origin, found.missing, found.problem)

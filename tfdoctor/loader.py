@@ -1,0 +1,208 @@
+"""What glibc's dynamic loader would do on a dlopen: ld.so(8), computed from the files alone.
+
+The order for a name without a slash: objects that are already loaded (by name or soname); DT_RPATH of the calling object,
+of those that loaded it and of the program, unless the calling object has a DT_RUNPATH; LD_LIBRARY_PATH; DT_RUNPATH of the
+calling object alone; ld.so.cache; the default folders. A file of another word size or machine is passed over; a file that is
+no ELF object ends the search with an error. tests/test_loader.py compares all of this with the real loader.
+
+Left out: glibc-hwcaps folders below LD_LIBRARY_PATH and RUNPATH entries (their files in ld.so.cache do count).
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Optional
+
+from tfdoctor.elf import Elf
+from tfdoctor.host import Host
+from tfdoctor.loader_cache import CacheEntry, look_up
+from tfdoctor.model import Unavailable
+
+TRIPLETS = {"EM_X86_64": "x86_64-linux-gnu", "EM_AARCH64": "aarch64-linux-gnu", "EM_PPC64": "powerpc64le-linux-gnu"}
+TOKENS = re.compile(r"\$(?:\{(ORIGIN|LIB|PLATFORM)\}|(ORIGIN|LIB|PLATFORM))")
+LD_LIBRARY_PATH = "LD_LIBRARY_PATH"
+CACHE = "ld.so.cache"
+DEFAULT = "default folder"
+LOADED = "already loaded"
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """An object in the process: where it was found, and the object whose need or call brought it in."""
+
+    path: str
+    elf: Elf
+    loader: Optional[Loaded] = None
+
+    @property
+    def name(self) -> str:
+        """Its file's name."""
+        return posixpath.basename(self.path)
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A file that the search ended at, and the step that found it. `path` is as the loader would spell it."""
+
+    path: str
+    elf: Elf
+    how: str
+
+
+@dataclass(frozen=True)
+class Opened:
+    """What a dlopen came to. `hit` None: found nowhere. `missing`: names that it or its dependencies need and that are
+    found nowhere, or "NAME (why the loader refuses the file)"; then the call fails although the file itself is there."""
+
+    hit: Optional[Hit]
+    missing: tuple[str, ...] = ()
+
+
+class Loader:
+    """The loader of one process, which remembers what it has loaded."""
+
+    def __init__(
+        self,
+        host: Host,
+        machine: str,
+        bits: int,
+        library_path: str = "",
+        cache: Sequence[CacheEntry] = (),
+        hwcaps: Sequence[str] = (),
+        program: str = "",
+    ) -> None:
+        """`machine` as in Elf; `library_path` is the value of LD_LIBRARY_PATH; `program` the folder of the executable."""
+        self._host, self._machine, self._bits = host, machine, bits
+        self._cache, self._hwcaps = cache, hwcaps
+        self.library_path = tuple(self._expand(entry, program) for entry in re.split("[:;]", library_path) if entry)
+        self.default = default_folders(host, machine)
+        self._loaded: dict[str, Loaded] = {}
+
+    def is_loaded(self, name: str) -> Optional[Loaded]:
+        """The object that satisfies `name` already."""
+        return self._loaded.get(name)
+
+    def assume(self, names: Iterable[str], by: Loaded) -> None:
+        """These are in the process whatever their files are (the C library)."""
+        for name in names:
+            self._loaded.setdefault(name, Loaded(name, Elf(name), by))
+
+    def put(self, entry: Loaded) -> None:
+        """This object is in the process."""
+        self._loaded.setdefault(entry.name, entry)
+        if entry.elf.soname:
+            self._loaded.setdefault(entry.elf.soname, entry)
+
+    def open(self, name: str, caller: Loaded) -> Opened:
+        """dlopen(name) from `caller`. What it loads stays loaded, unless it fails. Raises Unavailable."""
+        have = self.is_loaded(name)
+        if have is not None:
+            return Opened(Hit(have.path, have.elf, _loaded_by(have)))
+        before = dict(self._loaded)
+        hit = self.find(name, caller)
+        if hit is None:
+            return Opened(None)
+        if hit.elf.problem:
+            return Opened(hit, (f"{name} ({hit.elf.problem})",))
+        missing = tuple(self._bring_in(name, hit, caller))
+        if missing:
+            self._loaded = before
+        return Opened(hit, missing)
+
+    def _bring_in(self, name: str, hit: Hit, caller: Loaded) -> Iterator[str]:
+        """Load `hit` and, breadth first as glibc does, what it needs; yields what cannot be had."""
+        first = Loaded(hit.path, hit.elf, caller)
+        self._loaded[name] = first
+        self.put(first)
+        queue = [first]
+        while queue:
+            entry = queue.pop(0)
+            for need in entry.elf.needed:
+                if self.is_loaded(need) is not None:
+                    continue
+                found = self.find(need, entry)
+                if found is None or found.elf.problem:
+                    self.assume([need], entry)  # told once
+                    yield need if found is None else f"{need} ({found.elf.problem})"
+                    continue
+                brought = Loaded(found.path, found.elf, entry)
+                self._loaded[need] = brought
+                self.put(brought)
+                queue.append(brought)
+
+    def find(self, name: str, caller: Loaded) -> Optional[Hit]:
+        """The file that the search ends at, without loading it."""
+        if "/" in name:
+            return self._first(name, [posixpath.dirname(name)], "its path")
+        for folders, how in self._steps(caller):
+            hit = self._first(name, folders, how)
+            if hit is not None:
+                return hit
+        return self._by_default(name, caller)
+
+    def search_path(self, caller: Loaded) -> tuple[str, ...]:
+        """The folders that a search from `caller` goes through, in order (ld.so.cache apart)."""
+        folders = [folder for group, _how in self._steps(caller) for folder in group]
+        return tuple(dict.fromkeys((*folders, *self.default)))
+
+    def _steps(self, caller: Loaded) -> Iterator[tuple[list[str], str]]:
+        if not caller.elf.runpath:
+            chain: Optional[Loaded] = caller
+            while chain is not None:
+                yield self._expanded(chain, chain.elf.rpath), f"RPATH of {chain.name}"
+                chain = chain.loader
+        yield list(self.library_path), LD_LIBRARY_PATH
+        yield self._expanded(caller, caller.elf.runpath), f"RUNPATH of {caller.name}"
+
+    def _by_default(self, name: str, caller: Loaded) -> Optional[Hit]:
+        if caller.elf.no_default:
+            return None
+        cached = look_up(self._cache, name, self._machine, self._hwcaps)
+        if cached is not None:
+            elf = self._host.elf(cached.path)
+            if elf is not None and self._fits(elf):
+                return Hit(cached.path, elf, CACHE)
+        return self._first(name, self.default, DEFAULT)
+
+    def _first(self, name: str, folders: Iterable[str], how: str) -> Optional[Hit]:
+        for folder in dict.fromkeys(folders):
+            path = posixpath.join(folder, posixpath.basename(name))
+            elf = self._host.elf(path)
+            if elf is not None and self._fits(elf):
+                return Hit(path, elf, how)
+        return None
+
+    def _fits(self, elf: Elf) -> bool:
+        """Does the loader stop here? It passes over other word sizes and machines and over what it may not open."""
+        if elf.problem == "Permission denied":
+            return False
+        return bool(elf.problem) or not elf.bits or (elf.bits, elf.machine) == (self._bits, self._machine)
+
+    def _expanded(self, owner: Loaded, entries: Sequence[str]) -> list[str]:
+        return [self._expand(entry, posixpath.dirname(owner.path)) for entry in entries]
+
+    def _expand(self, entry: str, origin: str) -> str:
+        """Replace $ORIGIN, $LIB and $PLATFORM, with or without braces."""
+        triplet = TRIPLETS.get(self._machine, "")
+        values = {"ORIGIN": origin, "LIB": f"lib/{triplet}", "PLATFORM": triplet.partition("-")[0]}
+        expanded = TOKENS.sub(lambda m: values[m.group(1) or m.group(2)], entry)
+        return posixpath.normpath(expanded)
+
+
+def _loaded_by(entry: Loaded) -> str:
+    return f"{LOADED} for {entry.loader.name}" if entry.loader is not None else LOADED
+
+
+def default_folders(host: Host, machine: str) -> tuple[str, ...]:
+    """The folders that are built into the loader: Debian and its kin have one for each architecture, others /lib64."""
+    triplet = TRIPLETS.get(machine, "")
+    ours: tuple[str, ...] = (f"/lib/{triplet}", f"/usr/lib/{triplet}") if triplet else ()
+    others = ("/lib64", "/usr/lib64")
+    try:
+        debian = bool(ours) and host.stat(f"/usr/lib/{triplet}") is not None
+    except Unavailable:
+        return (*ours, *others, "/lib", "/usr/lib")  # cannot tell: none has the other's folders
+    return (*(ours if debian else others), "/lib", "/usr/lib")

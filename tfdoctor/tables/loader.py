@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Optional, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from tfdoctor.model import BadInput
 from tfdoctor.tables.rows import GRADES, Grade, Range, Row, Version
 
 R = TypeVar("R", bound=Row)
@@ -21,7 +22,7 @@ _VERSION = re.compile(r"[0-9]+(\.[0-9]+)*([a-z]+[0-9]*)?(\.(post|dev)[0-9]+)?(\.
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
-class TableError(Exception):
+class TableError(BadInput):
     """A table that cannot be used; the text names the file, the row and the key."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Iterable
 from typing import Optional
 
 from tfdoctor.tables.rows import Gpu
@@ -63,7 +64,7 @@ def _best(candidates: list[tuple[int, Gpu]]) -> Optional[Gpu]:
     return rows[0] if same else None
 
 
-def near(name: str, known: list[str], count: int = 3) -> tuple[str, ...]:
+def near(name: str, known: Iterable[str], count: int = 3) -> tuple[str, ...]:
     """The known names most like ``name``, best first."""
     lower = {spelling.lower(): spelling for spelling in known}
     found = difflib.get_close_matches(name.lower(), list(lower), n=count, cutoff=0.4)

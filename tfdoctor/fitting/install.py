@@ -1,0 +1,42 @@
+"""The commands that install a release for a machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Optional
+
+from tfdoctor.fitting.asked import Asked
+from tfdoctor.fitting.reasons import Reason
+from tfdoctor.tables import Tables, fits
+from tfdoctor.tables.rows import Plugin, TfRelease
+
+
+def commands(
+    tables: Tables, release: TfRelease, asked: Asked, reasons: Iterable[Reason]
+) -> tuple[tuple[str, ...], ...]:
+    """One pip command; the pins of the comparisons are part of it. ``python`` is the interpreter to install into."""
+    pins = list(dict.fromkeys(pin for reason in reasons for pin in reason.pins))
+    return (("python", "-m", "pip", "install", *_requirements(tables, release, asked), *pins),)
+
+
+def _requirements(tables: Tables, release: TfRelease, asked: Asked) -> tuple[str, ...]:
+    plugin = asked.plugin or ("tensorflow-metal" if asked.system == "macos" else None)
+    if plugin is not None:
+        row = plugin_for(tables, plugin, release, asked)
+        version = "" if row is None else f"=={row.version}"
+        if plugin == "tensorflow-rocm":
+            return (f"{plugin}{version}",)
+        return f"tensorflow=={release.version}", f"{plugin}{version}"
+    name = release.gpu_distribution
+    by_pip = release.and_cuda is not None and asked.cuda is None and asked.system in ("linux", "wsl2")
+    return (f"{name}[and-cuda]=={release.version}" if by_pip else f"{name}=={release.version}",)
+
+
+def plugin_for(tables: Tables, plugin: str, release: TfRelease, asked: Asked) -> Optional[Plugin]:
+    """The newest release of a plug-in that goes with a TensorFlow release, on this Python when it was given."""
+    tag = None if asked.python is None else "cp" + asked.python.replace(".", "")
+    for row in tables.plugins(plugin):
+        fitting = fits(release.version, row.tensorflow) and asked.system in row.systems
+        if fitting and (tag is None or tag in row.pythons or "py3" in row.pythons):
+            return row
+    return None

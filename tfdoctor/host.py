@@ -560,7 +560,9 @@ class RecordedHost(Host):
     def capture(self, name: str) -> Optional[Completed]:
         text = self._text(name)
         if text is not None:
-            return Completed(text, code=None)
+            codes = self.stated("exit_codes")
+            code = codes.get(name) if isinstance(codes, dict) else None
+            return Completed(text, code=code if isinstance(code, int) else None)
         if name in self._absent:
             return None
         raise Unavailable(_("the recording has no {name}").format(name=name))

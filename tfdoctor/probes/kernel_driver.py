@@ -143,8 +143,9 @@ def _loaded_modules(host: Host) -> Optional[frozenset[str]]:
     listed = if_told(lambda: host.read("/proc/modules"))
     if listed is not None:
         return proc_driver.modules(listed) & KNOWN
-    folders = if_told(lambda: host.glob("/sys/module/*"))
-    return frozenset(f.rpartition("/")[2] for f in folders) & KNOWN if folders else None
+    if if_told(lambda: host.stat("/sys/module")) is None:
+        return None
+    return frozenset(n for n in KNOWN if if_told(lambda n=n: host.stat(f"/sys/module/{n}")) is not None)  # type: ignore[misc]
 
 
 @probe

@@ -39,3 +39,18 @@ def _machine(values: dict[str, str], flags: frozenset[str]) -> str:
     if "cpu implementer" in values and values.get("cpu architecture") == "8":
         return "aarch64"
     return "ppc64le" if re.match(r"POWER\d", values.get("cpu", "")) else ""
+
+
+def relevant(text: str) -> str:
+    """The first core's lines, and of the others only their numbers: a file for 256 cores has 400 KB."""
+    kept = []
+    first = True
+    for line in text.splitlines():
+        name = line.partition(":")[0].strip().lower()
+        if name == "processor":
+            kept.append(line)
+        elif not line.strip():
+            first = first and not kept
+        elif name != "serial" and (first or name in ("model", "hardware", "cpu")):
+            kept.append(line)
+    return "\n".join(kept) + "\n"

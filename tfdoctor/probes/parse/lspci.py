@@ -138,3 +138,17 @@ def _acs(details: str) -> Optional[bool]:
     if found is not None:
         return found.group(1) == "+"
     return False if "Capabilities: [100" in details else None
+
+
+def relevant(text: str) -> str:
+    """The blocks of graphics devices, accelerators, bridges and everything of NVIDIA's, without vital product data."""
+    kept: list[str] = []
+    keep = False
+    for line in text.splitlines():
+        head = _HEAD.match(line)
+        if head is not None:
+            device = _device(head, [])
+            keep = device.device_class[:2] in ("03", "12") or device.device_class == "0604" or device.vendor == "10de"
+        if keep and not re.match(r"\s+(?:\[\w\w\] |Vital Product Data|Product Name:|Read-only fields)", line):
+            kept.append(line)
+    return "".join(f"{line}\n" for line in kept)

@@ -89,16 +89,15 @@ def toolkits(host: Host) -> Toolkits:
 def _places(host: Host) -> Iterator[str]:
     looked = [if_told(lambda p=pattern: host.glob(p)) for pattern in PLACES]  # type: ignore[misc]
     globbed = [path for paths in looked for path in paths or ()]
-    yield from sorted(globbed, key=lambda path: (path.count("/"), path), reverse=False)
+    yield from sorted(globbed, key=lambda path: (path.count("/"), path))
     if not globbed and looked[0] is None:
         yield "/usr/local/cuda"  # raises where it could not be looked at
     environment = if_told(host.env) or {}
     yield from (environment[name].rstrip("/") for name in VARIABLES if environment.get(name, "").startswith("/"))
-    yield from filter(None, ("/usr", _conda_prefix(host)))
+    yield from filter(None, ("/usr", _conda_prefix(if_told(host.target_answer) or {})))
 
 
-def _conda_prefix(host: Host) -> str:
-    answer = if_told(host.target_answer) or {}
+def _conda_prefix(answer: Mapping[str, Any]) -> str:
     python = mapping(answer.get("python"))
     return text(python.get("prefix")) if python.get("kind") == "conda" else ""
 
@@ -176,7 +175,7 @@ def xla_tools(
     preferred = data_dir(environment.get("XLA_FLAGS", ""))
     folder = text(answer.get("cwd"))
     roots = list(_roots(answer, tensorflow))
-    versions = _Versions(distributions, toolkits)
+    versions = _Versions(host, distributions, toolkits)
     on_path = [p for p in environment.get("PATH", "").split(":") if p]
     programs = _candidates(folder, [f"{preferred}/bin", *on_path, *(f"{root}/bin" for root in roots)], "ptxas")
     ptxas = _first_ptxas(host, programs, versions, tensorflow.version)
@@ -204,13 +203,8 @@ def _roots(answer: Mapping[str, Any], tensorflow: TensorFlow) -> Iterator[str]:
     yield from filter(None, (built.group(1) if built else "", "/usr/local/cuda", "/opt/cuda"))
     if tensorflow.location and fits(tensorflow.version, NVCC_WHEEL):
         yield posixpath.join(posixpath.dirname(tensorflow.location), "nvidia/cuda_nvcc")
-    if python := _conda_of(answer):
-        yield python
-
-
-def _conda_of(answer: Mapping[str, Any]) -> str:
-    python = mapping(answer.get("python"))
-    return text(python.get("prefix")) if python.get("kind") == "conda" else ""
+    if conda := _conda_prefix(answer):
+        yield conda
 
 
 def _candidates(folder: str, roots: Iterable[str], name: str) -> list[str]:
@@ -236,18 +230,16 @@ def _first_ptxas(host: Host, candidates: Iterable[str], versions: _Versions, ten
 class _Versions:
     """The version of a ptxas, without running it: that of the wheel or the toolkit in whose folder it lies."""
 
-    def __init__(self, distributions: Optional[Distributions], toolkits: Optional[Toolkits]) -> None:
-        self._distributions, self._toolkits = distributions, toolkits
+    def __init__(self, host: Host, distributions: Optional[Distributions], toolkits: Optional[Toolkits]) -> None:
+        self._host, self._distributions = host, distributions
+        self._kits = toolkits.toolkits if toolkits is not None else ()
 
     def of(self, path: str) -> Optional[str]:
         """ "12.9.86" or "12.9"; None when nobody states it."""
-        root = posixpath.dirname(posixpath.dirname(path))
+        root = posixpath.dirname(posixpath.dirname(self._host.realpath(path)))
         if root.endswith("/nvidia/cuda_nvcc"):
             return self._of_wheel()
-        kits = self._toolkits.toolkits if self._toolkits is not None else ()
-        default = self._toolkits.default if self._toolkits is not None else ""
-        wanted = (root, default) if root == "/usr/local/cuda" else (root,)
-        return next((kit.version for kit in kits if kit.path in wanted and kit.version), None)
+        return next((kit.version for kit in self._kits if self._host.realpath(kit.path) == root and kit.version), None)
 
     def _of_wheel(self) -> Optional[str]:
         found = self._distributions.by_name.items() if self._distributions is not None else ()

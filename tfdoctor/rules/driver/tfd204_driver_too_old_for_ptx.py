@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Optional
 
 from tfdoctor import remedies
 from tfdoctor.engine import rule
 from tfdoctor.i18n import _
-from tfdoctor.model import Diagnosis, Evidence, Found, NotApplicable, Severity
+from tfdoctor.model import Diagnosis, Evidence, NotApplicable, Severity
 from tfdoctor.probes.gpu_machine import GpuMachine
 from tfdoctor.probes.nvml import Driver, Gpu, Gpus
 from tfdoctor.probes.platform import Platform
@@ -25,7 +26,7 @@ def driver_too_old_for_ptx(
     tensorflow: TensorFlow,
     platform: Optional[Platform],
     tables: Tables,
-) -> Found:
+) -> Iterator[Diagnosis]:
     """The driver is too old to compile the PTX that this GPU needs from this TensorFlow.
 
     ## What it is

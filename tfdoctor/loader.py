@@ -1,7 +1,7 @@
 """What glibc's dynamic loader would do on a dlopen: ld.so(8), computed from the files alone.
 
 The order for a name without a slash: objects that are already loaded (by name or soname); DT_RPATH of the calling object,
-of those that loaded it and of the program, unless the calling object has a DT_RUNPATH; LD_LIBRARY_PATH; DT_RUNPATH of the
+of those that need it and of the program, unless the calling object has a DT_RUNPATH; LD_LIBRARY_PATH; DT_RUNPATH of the
 calling object alone; ld.so.cache; the default folders. A file of another word size or machine is passed over; a file that is
 no ELF object ends the search with an error. tests/test_loader.py compares all of this with the real loader.
 
@@ -31,11 +31,13 @@ LOADED = "already loaded"
 
 @dataclass(frozen=True)
 class Loaded:
-    """An object in the process: where it was found, and the object whose need or call brought it in."""
+    """An object in the process. `loader` is the object that needs it, whose RPATH its own needs inherit (None for one
+    that was opened by a call: glibc does not pass the caller's on). `by` names whatever brought it in, for messages."""
 
     path: str
     elf: Elf
     loader: Optional[Loaded] = None
+    by: str = ""
 
     @property
     def name(self) -> str:
@@ -72,12 +74,13 @@ class Loader:
         library_path: str = "",
         cache: Sequence[CacheEntry] = (),
         hwcaps: Sequence[str] = (),
-        program: str = "",
+        program: Optional[Loaded] = None,
     ) -> None:
-        """`machine` as in Elf; `library_path` is the value of LD_LIBRARY_PATH; `program` the folder of the executable."""
+        """`machine` as in Elf; `library_path` is the value of LD_LIBRARY_PATH; `program` is the executable."""
         self._host, self._machine, self._bits = host, machine, bits
-        self._cache, self._hwcaps = cache, hwcaps
-        self.library_path = tuple(self._expand(entry, program) for entry in re.split("[:;]", library_path) if entry)
+        self._cache, self._hwcaps, self._program = cache, hwcaps, program
+        folder = posixpath.dirname(program.path) if program is not None else ""
+        self.library_path = tuple(self._expand(entry, folder) for entry in re.split("[:;]", library_path) if entry)
         self.default = default_folders(host, machine)
         self._loaded: dict[str, Loaded] = {}
 
@@ -88,7 +91,7 @@ class Loader:
     def assume(self, names: Iterable[str], by: Loaded) -> None:
         """These are in the process whatever their files are (the C library)."""
         for name in names:
-            self._loaded.setdefault(name, Loaded(name, Elf(name), by))
+            self._loaded.setdefault(name, Loaded(name, Elf(name), by=by.name))
 
     def put(self, entry: Loaded) -> None:
         """This object is in the process."""
@@ -114,7 +117,7 @@ class Loader:
 
     def _bring_in(self, name: str, hit: Hit, caller: Loaded) -> Iterator[str]:
         """Load `hit` and, breadth first as glibc does, what it needs; yields what cannot be had."""
-        first = Loaded(hit.path, hit.elf, caller)
+        first = Loaded(hit.path, hit.elf, by=caller.name)
         self._loaded[name] = first
         self.put(first)
         queue = [first]
@@ -128,7 +131,7 @@ class Loader:
                     self.assume([need], entry)  # told once
                     yield need if found is None else f"{need} ({found.elf.problem})"
                     continue
-                brought = Loaded(found.path, found.elf, entry)
+                brought = Loaded(found.path, found.elf, entry, entry.name)
                 self._loaded[need] = brought
                 self.put(brought)
                 queue.append(brought)
@@ -150,12 +153,19 @@ class Loader:
 
     def _steps(self, caller: Loaded) -> Iterator[tuple[list[str], str]]:
         if not caller.elf.runpath:
-            chain: Optional[Loaded] = caller
-            while chain is not None:
-                yield self._expanded(chain, chain.elf.rpath), f"RPATH of {chain.name}"
-                chain = chain.loader
+            for entry in self._chain(caller):
+                yield self._expanded(entry, entry.elf.rpath), f"RPATH of {entry.name}"
         yield list(self.library_path), LD_LIBRARY_PATH
         yield self._expanded(caller, caller.elf.runpath), f"RUNPATH of {caller.name}"
+
+    def _chain(self, caller: Loaded) -> Iterator[Loaded]:
+        """The calling object, those that needed it, and last the program."""
+        entry: Optional[Loaded] = caller
+        while entry is not None:
+            yield entry
+            entry = entry.loader
+        if self._program is not None:
+            yield self._program
 
     def _by_default(self, name: str, caller: Loaded) -> Optional[Hit]:
         if caller.elf.no_default:
@@ -193,7 +203,7 @@ class Loader:
 
 
 def _loaded_by(entry: Loaded) -> str:
-    return f"{LOADED} for {entry.loader.name}" if entry.loader is not None else LOADED
+    return f"{LOADED} for {entry.by}" if entry.by else LOADED
 
 
 def default_folders(host: Host, machine: str) -> tuple[str, ...]:

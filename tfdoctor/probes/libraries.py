@@ -129,38 +129,30 @@ def _must_be_cuda_on_linux(tensorflow: TensorFlow, platform: Optional[Platform])
 
 
 def _caller(host: Host, answer: Mapping[str, Any], tensorflow: TensorFlow) -> Loaded:
-    """The object that calls dlopen. Those that loaded it matter only where it has an RPATH instead of a RUNPATH."""
+    """The object that calls dlopen. The one that needs it matters only where it has an RPATH instead of a RUNPATH."""
     objects = mapping(mapping(answer.get("tensorflow")).get("objects"))
     path = next((text(objects[name]) for name in CALLERS if name in objects), "")
     elf = host.elf(path) if path else None
     if elf is None or elf.problem:
         raise Unavailable(_("{folder} holds no {name} that could be read").format(folder=tensorflow.location, name=CALLERS[0]))
-    if elf.runpath:
-        return Loaded(path, elf)
-    return Loaded(path, elf, _loaded_from(host, text(objects.get(CALLERS[2])), _program(host, answer)))
+    return Loaded(path, elf, None if elf.runpath else _object(host, text(objects.get(CALLERS[2]))))
 
 
-def _program(host: Host, answer: Mapping[str, Any]) -> Optional[Loaded]:
-    """The target's executable: conda's has an RPATH to its own lib folder."""
-    return _loaded_from(host, host.realpath(text(answer.get("executable"))), None)
-
-
-def _loaded_from(host: Host, path: str, loader: Optional[Loaded]) -> Optional[Loaded]:
+def _object(host: Host, path: str) -> Optional[Loaded]:
     elf = host.elf(path) if path else None
-    return loader if elf is None or elf.problem else Loaded(path, elf, loader)
+    return None if elf is None or elf.problem else Loaded(path, elf)
 
 
 def _loader(host: Host, machine: str, bits: int, cpu: Optional[Cpu], executable: str) -> Loader:
-    library_path = host.env().get(LD_LIBRARY_PATH, "")
-    program = posixpath.dirname(host.realpath(executable)) if "$" in library_path and executable else ""
+    """The loader of a Python process. Its executable matters: conda's has an RPATH to the environment's own lib folder."""
     return Loader(
         host,
         machine,
         bits,
-        library_path=library_path,
+        library_path=host.env().get(LD_LIBRARY_PATH, ""),
         cache=parse_cache(host.read_bytes("/etc/ld.so.cache") or b""),
         hwcaps=usable_hwcaps(cpu.flags) if cpu is not None else (),
-        program=program,
+        program=_object(host, host.realpath(executable)) if executable else None,
     )
 
 
@@ -170,7 +162,7 @@ def _preload(host: Host, loader: Loader, caller: Loaded) -> None:
     for name in re.split(r"[ :]+", host.env().get("LD_PRELOAD", "")):
         hit = loader.find(name, nobody) if name else None
         if hit is not None and not hit.elf.problem:
-            loader.put(Loaded(hit.path, hit.elf, Loaded("LD_PRELOAD", Elf(""))))
+            loader.put(Loaded(hit.path, hit.elf, by="LD_PRELOAD"))
 
 
 def _conda_prefix(answer: Mapping[str, Any]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Optional
+from typing import TYPE_CHECKING, Optional
 
 from tfdoctor.engine import probe
 from tfdoctor.host import Host
@@ -14,6 +14,9 @@ from tfdoctor.probes.kernel_driver import KernelDriver
 from tfdoctor.probes.nvidia_smi import NvidiaSmi
 from tfdoctor.probes.nvml import Driver, Gpu, Gpus, Nvml, Topology
 from tfdoctor.tables import Tables
+
+if TYPE_CHECKING:
+    from tfdoctor.probes.parse.report import SmiReport
 
 # With these NVML says that no driver runs here, which is not the same as "could not look".
 NO_DRIVER = ("driver-not-loaded", "library-missing")
@@ -116,11 +119,8 @@ def _nvml_and_kernel(told: Optional[Driver], kernel: Optional[KernelDriver]) -> 
         )
 
 
-def _nvml_and_smi(told: Optional[Driver], listed: tuple[Gpu, ...], report: object, source: str) -> Iterator[str]:
+def _nvml_and_smi(told: Optional[Driver], listed: tuple[Gpu, ...], report: SmiReport, source: str) -> Iterator[str]:
     """What a recorded report says differently. Loads and temperatures change between two looks; these do not."""
-    from tfdoctor.probes.parse.report import SmiReport
-
-    assert isinstance(report, SmiReport)
     yield from _incomplete(report, source)
     if told and report.driver and report.driver != told.version:
         yield _("NVML says driver {nvml}, {source} says {smi}.").format(nvml=told.version, smi=report.driver, source=source)
@@ -136,11 +136,8 @@ def _nvml_and_smi(told: Optional[Driver], listed: tuple[Gpu, ...], report: objec
             )
 
 
-def _incomplete(report: object, source: str) -> Iterator[str]:
+def _incomplete(report: SmiReport, source: str) -> Iterator[str]:
     """A report that announces more GPUs than it describes."""
-    from tfdoctor.probes.parse.report import SmiReport
-
-    assert isinstance(report, SmiReport)
     if report.attached is not None and report.attached != len(report.gpus):
         yield _("{source} counts {attached} attached GPUs and describes {described}.").format(
             source=source, attached=report.attached, described=len(report.gpus)

@@ -9,7 +9,7 @@ from typing import Optional
 
 from tfdoctor.engine import Facts
 from tfdoctor.i18n import _
-from tfdoctor.model import NotApplicable, Outcome, Status, Unavailable, Verdict
+from tfdoctor.model import Diagnosis, NotApplicable, Outcome, Status, Unavailable, Verdict
 from tfdoctor.probes.gpu_machine import GpuMachine
 from tfdoctor.probes.libraries import DriverLibrary, Libraries
 from tfdoctor.probes.nvml import Driver, Gpus
@@ -24,8 +24,9 @@ def decide(outcomes: Sequence[Outcome], facts: Facts) -> Verdict:
     """The verdict over all outcomes, folded or not."""
     blocking = [o for o in outcomes if o.rule.blocks]
     found = [o for o in blocking if o.status is Status.FOUND]
-    if found:
-        root = _root_of(found, outcomes)
+    certain = [o for o in found if _for_certain(o, facts)]
+    if certain:
+        root = _root_of(certain, outcomes)
         return Verdict(
             "no",
             root.rule.name,
@@ -33,6 +34,7 @@ def decide(outcomes: Sequence[Outcome], facts: Facts) -> Verdict:
             predicted="no",
         )
     reasons = [o.reason for o in blocking if o.status in (Status.SKIPPED, Status.CRASHED)]
+    reasons += [d.message.rstrip(".") for o in found for d in o.diagnoses if _unsure(o, d)]
     reasons += _not_seen(facts)
     if reasons:
         return Verdict("unknown", None, _("Cannot tell: {reasons}.").format(reasons=_and_more(reasons)), "unknown")
@@ -55,6 +57,24 @@ def prove(predicted: Verdict, smoke: SmokeResults) -> Verdict:
         return replace(predicted, gpu="no", because="gpu-computes-wrong-results", summary=listed.detail, proven="no")
     why = predicted.summary if predicted.gpu == "no" else _("TensorFlow ran and lists no GPU.")
     return replace(predicted, gpu="no", because=predicted.because, summary=why, proven="no")
+
+
+def _unsure(outcome: Outcome, diagnosis: Diagnosis) -> bool:
+    """The rule itself took its finding back to a milder form: it may be so, it need not."""
+    return diagnosis.severity is not None and diagnosis.severity < outcome.rule.severity
+
+
+def _for_certain(outcome: Outcome, facts: Facts) -> bool:
+    """Does what a blocking rule found leave no GPU to use? A diagnosis of some GPUs leaves the others."""
+    sure = [d for d in outcome.diagnoses if not _unsure(outcome, d)]
+    if any(not d.gpus for d in sure):
+        return True
+    hit = {index for d in sure for index in d.gpus}
+    try:
+        usable = {gpu.index for gpu in facts.get(Gpus) if not gpu.lost}
+    except (Unavailable, NotApplicable):
+        return False
+    return bool(hit) and usable <= hit
 
 
 def _root_of(found: Sequence[Outcome], outcomes: Sequence[Outcome]) -> Outcome:

@@ -1,0 +1,127 @@
+"""The verdict: "yes" only over positive evidence, "no" only for certain, "unknown" for the rest."""
+
+from __future__ import annotations
+
+import facts
+import pytest
+
+from tfdoctor.engine import all_rules, rule
+from tfdoctor.model import Diagnosis, Severity, Verdict
+from tfdoctor.probes.nvml import Gpus
+from tfdoctor.probes.smoke import SmokeResults
+from tfdoctor.smoke.results import SmokeResult
+from tfdoctor.verdict import DECISIVE, decide, prove
+
+
+def verdict(machine: facts.Machine, *rules) -> Verdict:
+    given = machine.facts()
+    outcomes = facts.engine.run_rules([r for r in rules or all_rules() if not r.log_only], given)
+    return decide(outcomes, given)
+
+
+@rule("TFD998", Severity.ERROR, blocks=True)
+def blocks_all(gpus: Gpus):
+    """Fault."""
+    return Diagnosis("it is broken")
+
+
+@rule("TFD998", Severity.ERROR, blocks=True)
+def blocks_first(gpus: Gpus):
+    """Fault."""
+    return Diagnosis("GPU 0 is broken", gpus=(0,))
+
+
+@rule("TFD998", Severity.ERROR, blocks=True)
+def may_block(gpus: Gpus):
+    """Fault."""
+    return Diagnosis("it may be broken", severity=Severity.WARNING)
+
+
+@rule("TFD998", Severity.ERROR, blocks=True)
+def bug(gpus: Gpus):
+    """Fault."""
+    raise ZeroDivisionError
+
+
+def test_a_healthy_workstation_will_use_its_gpu() -> None:
+    said = verdict(facts.WORKSTATION)
+    assert (said.gpu, said.because) == ("yes", None)
+    assert "NVIDIA GeForce RTX 3090" in said.summary
+    assert "2.20.0" in said.summary
+
+
+@pytest.mark.parametrize("kind", DECISIVE)
+def test_without_a_decisive_look_nobody_says_yes(kind: type) -> None:
+    assert verdict(facts.WORKSTATION.but(without=(kind,))).gpu != "yes"
+
+
+@pytest.mark.parametrize("kind", DECISIVE)
+def test_a_look_alone_that_failed_is_unknown_and_named(kind: type) -> None:
+    said = verdict(facts.WORKSTATION.but(without=(kind,)), may_be_silent)
+    assert said.gpu == "unknown"
+    assert kind.__name__ in said.summary
+
+
+@rule("TFD997", Severity.ERROR, blocks=True)
+def may_be_silent(gpu_machine: facts.Platform):
+    """Fault."""
+
+
+@pytest.mark.parametrize(
+    "sick",
+    [
+        facts.gpus(facts.gpu(lost=True)),
+        facts.tensorflow(cuda_build=None),
+        facts.libraries(facts.library("cudnn", picked=None)),
+        facts.driver_library(picked=None),
+    ],
+)
+def test_what_does_not_add_up_is_never_yes_even_if_no_rule_objects(sick) -> None:
+    assert verdict(facts.WORKSTATION.but(sick), may_be_silent).gpu == "unknown"
+
+
+def test_one_blocking_fault_is_no() -> None:
+    said = verdict(facts.WORKSTATION, blocks_all)
+    assert (said.gpu, said.because) == ("no", "blocks-all")
+
+
+def test_a_rule_that_is_not_sure_makes_unknown() -> None:
+    said = verdict(facts.WORKSTATION, may_block)
+    assert said.gpu == "unknown"
+    assert "it may be broken" in said.summary
+
+
+def test_a_crashed_blocking_rule_makes_unknown() -> None:
+    assert verdict(facts.WORKSTATION, bug).gpu == "unknown"
+
+
+def test_one_broken_gpu_of_two_leaves_the_other() -> None:
+    two = facts.WORKSTATION.but(facts.gpus(facts.gpu(0), facts.gpu(1)))
+    assert verdict(two, blocks_first).gpu == "yes"
+    assert verdict(facts.WORKSTATION, blocks_first).gpu == "no"
+
+
+def listed(gpus: int, state: str = "passed") -> SmokeResults:
+    result = SmokeResult("devices", state, "d", measured={"gpus": gpus}, tensorflow="2.20.0")
+    return SmokeResults((result,), (), (), "tfdoctor smoke")
+
+
+@pytest.mark.parametrize(
+    ("predicted", "smoke", "gpu"),
+    [
+        ("yes", listed(1), "yes"),
+        ("yes", listed(0), "no"),
+        ("no", listed(1), "yes"),
+        ("unknown", listed(2), "yes"),
+        ("yes", listed(1, "crashed"), "no"),
+        ("yes", listed(1, "wrong"), "no"),
+    ],
+)
+def test_a_run_counts_more_than_the_prediction_which_stays_beside_it(predicted, smoke, gpu) -> None:
+    said = prove(Verdict(predicted, None, "", predicted), smoke)
+    assert (said.gpu, said.predicted, said.proven) == (gpu, predicted, gpu)
+
+
+def test_a_run_that_did_not_happen_proves_nothing() -> None:
+    before = Verdict("yes", None, "", "yes")
+    assert prove(before, listed(0, "not-run")) == before

@@ -53,7 +53,7 @@ def works(nvml: Optional[Nvml]) -> bool:
 
 def not_loaded(kernel: Optional[KernelDriver]) -> bool:
     """Whether the kernel is known not to have NVIDIA's driver loaded."""
-    return kernel is not None and kernel.loaded_version == "" and "nvidia" not in kernel.modules
+    return kernel is not None and kernel.loaded_version == "" and "nvidia" not in kernel.modules and kernel.modules_seen
 
 
 def kernel_side(

@@ -12,8 +12,8 @@ from tfdoctor.probes.gpu_machine import GpuMachine
 from tfdoctor.probes.kernel_driver import InstalledDriver, KernelDriver, KernelModuleFile
 from tfdoctor.probes.nvml import Nvml
 from tfdoctor.probes.platform import Platform
-from tfdoctor.probes.surroundings import Container, Jetson, Wsl
-from tfdoctor.rules._hints import contained, kernel_side, works
+from tfdoctor.probes.surroundings import Container, Jetson
+from tfdoctor.rules._hints import kernel_side, works
 
 
 @rule("TFD201", Severity.ERROR, blocks=True)
@@ -26,7 +26,6 @@ def driver_not_installed(
     module: Optional[KernelModuleFile],
     container: Optional[Container],
     jetson: Optional[Jetson],
-    wsl: Optional[Wsl],
 ) -> Found:
     """An NVIDIA GPU is there, and NVIDIA's driver is not installed.
 
@@ -59,8 +58,8 @@ def driver_not_installed(
     """
     if works(nvml) or jetson is not None:
         return None
-    if platform is not None and (platform.wsl or platform.system == "windows"):
-        return _on_windows(platform, nvml, wsl, container, machine)
+    if platform is not None and platform.system == "windows":
+        return _on_windows(platform, nvml, machine)
     if not kernel_side(platform, container, nvml, kernel) or installed is None or (module is not None and module.path):
         return None
     if installed.packages or installed.libraries:
@@ -74,17 +73,9 @@ def driver_not_installed(
     return Diagnosis(message, evidence, (remedies.install_driver(platform),))
 
 
-def _on_windows(
-    platform: Platform, nvml: Optional[Nvml], wsl: Optional[Wsl], container: Optional[Container], machine: GpuMachine
-) -> Found:
-    fix = remedies.install_driver(platform)
-    if platform.wsl:
-        if wsl is None or not wsl.dxg or wsl.libcuda or contained(container):
-            return None
-        # /dev/dxg is there for GPUs of every vendor: a machine without one of NVIDIA's looks the same.
-        message = _("WSL2 has /dev/dxg but no libcuda.so.1 from Windows: no NVIDIA driver is installed there, or no NVIDIA GPU.")
-        return Diagnosis(message, (Evidence(_("no libcuda.so.1"), wsl.source),), (fix,), Severity.WARNING)
+def _on_windows(platform: Platform, nvml: Optional[Nvml], machine: GpuMachine) -> Found:
     if nvml is None or nvml.state != "library-missing":
         return None
     message = _("{gpu}: the GPU is there, but NVIDIA's driver is not installed.").format(gpu=machine.evidence)
-    return Diagnosis(message, (Evidence(_("nvml.dll was not found"), nvml.source),), (fix,))
+    evidence = (Evidence(_("nvml.dll was not found"), nvml.source),)
+    return Diagnosis(message, evidence, (remedies.install_driver(platform),))

@@ -18,7 +18,7 @@ from tfdoctor.tables import Tables, driver_branch_of
 from tfdoctor.tables.rows import PtxIsa, TfRelease, as_text
 
 
-@rule("TFD204", Severity.ERROR, caused_by=("TFD203",))
+@rule("TFD204", Severity.ERROR, caused_by=("TFD203",), blocks=True)
 def driver_too_old_for_ptx(
     machine: GpuMachine,
     driver: Driver,

@@ -11,9 +11,7 @@ from tfdoctor.i18n import _
 from tfdoctor.model import Diagnosis, Evidence, Found, Severity
 from tfdoctor.probes.surroundings import Wsl
 from tfdoctor.probes.tensorflow import TensorFlow
-
-#: The first kernel of WSL2 with GPU support; Microsoft's documentation names it.
-FIRST_KERNEL = (4, 19, 121)
+from tfdoctor.rules.hardware.tfd101_no_gpu_machine import FIRST_KERNEL
 
 
 @rule("TFD205", Severity.ERROR, blocks=True)

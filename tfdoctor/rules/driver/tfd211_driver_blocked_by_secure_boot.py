@@ -62,9 +62,9 @@ def driver_blocked_by_secure_boot(
         return None
     refused = (log.of("key-rejected") or log.of("lockdown")) if log else ()
     likely = settings is not None and settings.secure_boot and module is not None and module.path and "nouveau" not in kernel.modules
-    if not refused and not (likely and log is None) and not (likely and module is not None and not module.signer):
-        return None
-    signer = (module.signer if module else "") or _("nobody")
+    if not refused and not (likely and log is None):
+        return None  # a readable log without a refusal speaks against it
+    signer = (module.signer if module else "") or _("nobody that could be told")
     path = (module.path if module else "") or "nvidia.ko"
     message = _("Secure Boot is on, and the kernel has not loaded {path}, which is signed by {signer}.").format(path=path, signer=signer)
     evidence = [Evidence(_("NVIDIA's driver is not loaded"), kernel.source)]

@@ -67,4 +67,8 @@ def driver_kernel_module_not_rebuilt(
         Evidence(_("module {version}").format(version=module.version), module.path),
         Evidence(_("libraries {version}").format(version=", ".join(versions)), installed.source if installed else ""),
     )
-    return Diagnosis(message, evidence, (remedies.rebuild_driver(platform), remedies.reboot()))
+    fixes = [remedies.rebuild_driver(platform), remedies.reboot()]
+    if installed is not None and installed.unfinished:
+        message += " " + _("Half-installed packages: {packages}.").format(packages=", ".join(installed.unfinished))
+        fixes.insert(0, remedies.by_hand(_("Finish the interrupted installation"), ("dpkg", "--configure", "-a"), needs=("root",)))
+    return Diagnosis(message, evidence, tuple(fixes))

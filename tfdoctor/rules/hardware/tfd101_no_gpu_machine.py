@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Optional
 
 from tfdoctor import remedies
@@ -16,6 +17,9 @@ from tfdoctor.probes.platform import Platform
 from tfdoctor.probes.surroundings import Container, Wsl
 from tfdoctor.probes.tensorflow import TensorFlow
 from tfdoctor.rules._hints import contained, lost_lines, xids
+
+#: The first kernel of WSL2 with GPU support; Microsoft's documentation names it.
+FIRST_KERNEL = (4, 19, 121)
 
 
 @rule("TFD101", Severity.WARNING, blocks=True)
@@ -43,7 +47,7 @@ def no_gpu_machine(
     - `tf.config.list_physical_devices('GPU')` is `[]`
 
     ## How to be sure
-    `lspci -nn -d 10de:` prints nothing. Under WSL2: `/dev/dxg` does not exist. In a cloud: the instance type is one
+    `lspci -nn -d 10de:` prints nothing. Under WSL2: `/dev/dxg` does not exist, or `/usr/lib/wsl/lib` holds no `libcuda.so.1`. In a cloud: the instance type is one
     without a GPU.
 
     ## What to do
@@ -58,12 +62,14 @@ def no_gpu_machine(
     - https://www.tensorflow.org/install/pip
     - https://github.com/google/deepvariant/issues/1076
     """
-    if machine is not None or (tensorflow is not None and tensorflow.rocm_build) or xids(log, 79) or (log and lost_lines(log)):
+    if (tensorflow is not None and tensorflow.rocm_build) or xids(log, 79) or (log and lost_lines(log)):
         return None
     if platform.system == "darwin":
         return _on_a_mac(platform, distributions, interpreter)
     if platform.wsl:
         return _under_wsl(platform, wsl, container)
+    if machine is not None:
+        return None
     if pci is None or pci.nvidia_gpus:
         raise NotApplicable(_("nothing says that there is no GPU"))
     message = _("There is no NVIDIA GPU on this machine, so TensorFlow runs on the CPU.")
@@ -82,11 +88,18 @@ def _on_a_mac(platform: Platform, distributions: Optional[Distributions], interp
 
 
 def _under_wsl(platform: Platform, wsl: Optional[Wsl], container: Optional[Container]) -> Found:
-    """WSL1 and old kernels have their own diagnosis (TFD205), and so has a container that was not given the GPU (TFD222)."""
-    if platform.wsl == 1 or wsl is None or wsl.dxg or contained(container):
+    """What Windows offers. WSL1 and old kernels have their own diagnosis (TFD205), and so has a container that was not given the GPU (TFD222)."""
+    numbers = tuple(int(n) for n in re.findall(r"[0-9]+", platform.kernel)[:3])
+    if platform.wsl == 1 or wsl is None or contained(container) or numbers < FIRST_KERNEL:
         raise NotApplicable(_("whether Windows has a GPU cannot be seen from here"))
-    message = _("Windows offers no GPU to WSL2 (/dev/dxg does not exist), so TensorFlow runs on the CPU.")
-    return Diagnosis(message, (Evidence(_("no /dev/dxg"), wsl.source),), (remedies.install_driver(platform),))
+    if not wsl.dxg:
+        message = _("Windows offers no GPU to WSL2 (/dev/dxg does not exist), so TensorFlow runs on the CPU.")
+        return Diagnosis(message, (Evidence(_("no /dev/dxg"), wsl.source),), (remedies.install_driver(platform),))
+    if wsl.libcuda or wsl.linux_libcuda:
+        return None
+    # /dev/dxg is there for GPUs of every vendor.
+    message = _("Windows gives WSL2 a GPU but no libcuda.so.1: it is not one of NVIDIA's, or Windows lacks NVIDIA's driver.")
+    return Diagnosis(message, (Evidence(_("no libcuda.so.1 in /usr/lib/wsl/lib"), wsl.source),), (remedies.install_driver(platform),))
 
 
 def _smaller(interpreter: Optional[Interpreter]) -> Fix:

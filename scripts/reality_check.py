@@ -291,33 +291,38 @@ def run_tensorflow(python: Path, env: Mapping[str, str], scratch: Path) -> dict[
 # ---- what tfdoctor says ---------------------------------------------------------------------------------------
 
 
-def machine_root(root: Path, case: Case) -> Path:
-    """The files under /proc, /dev and /etc that a machine with two A100 has; the rest is copied from this one."""
-    files = {f"dev/nvidia{i}": "" for i in range(GPUS)}
-    files.update({"dev/nvidiactl": "", "dev/nvidia-uvm": "", "dev/nvidia-uvm-tools": ""})
+def driver_files(case: Case) -> dict[str, str]:
+    """What a loaded driver shows under /proc and /dev."""
     version = "470.82.01" if "driver_version" in case.cuda else "550.54.14"
-    files["proc/driver/nvidia/version"] = (
-        f"NVRM version: NVIDIA UNIX x86_64 Kernel Module  {version}  Tue Jan  2 03:04:05 UTC 2024\n"
-        "GCC version:  gcc version 12.3.0\n"
-    )
-    files["proc/modules"] = "nvidia_uvm 1527808 0 - Live 0x0\nnvidia 54566912 1 nvidia_uvm, Live 0x0\n"
-    for i in range(GPUS):
-        device = f"sys/bus/pci/devices/0000:{1 + 0x10 * i:02x}:00.0"
-        files.update({f"{device}/vendor": "0x10de\n", f"{device}/device": "0x20b2\n", f"{device}/class": "0x030200\n",
-                      f"{device}/numa_node": "0\n", f"{device}/current_link_width": "16\n",
-                      f"{device}/max_link_width": "16\n", f"{device}/current_link_speed": "16.0 GT/s PCIe\n",
-                      f"{device}/max_link_speed": "16.0 GT/s PCIe\n"})
+    nodes = [*(f"dev/nvidia{i}" for i in range(GPUS)), "dev/nvidiactl", "dev/nvidia-uvm", "dev/nvidia-uvm-tools"]
+    return {
+        **dict.fromkeys(nodes, ""),
+        "proc/modules": "nvidia_uvm 1527808 0 - Live 0x0\nnvidia 54566912 1 nvidia_uvm, Live 0x0\n",
+        "proc/driver/nvidia/version":
+            f"NVRM version: NVIDIA UNIX x86_64 Kernel Module  {version}  Tue Jan  2 03:04:05 UTC 2024\n"
+            "GCC version:  gcc version 12.3.0\n",
+    }
+
+
+def pci_files() -> dict[str, str]:
+    """The GPUs on the PCI bus, at the addresses of the stand-ins' cards."""
+    attributes = {"vendor": "0x10de", "device": "0x20b2", "class": "0x030200", "numa_node": "0", "current_link_width": "16",
+                  "max_link_width": "16", "current_link_speed": "16.0 GT/s PCIe", "max_link_speed": "16.0 GT/s PCIe"}
+    return {f"sys/bus/pci/devices/0000:{1 + 0x10 * i:02x}:00.0/{key}": f"{value}\n"
+            for i in range(GPUS) for key, value in attributes.items()}
+
+
+def machine_root(root: Path, case: Case) -> Path:
+    """The files under /proc, /sys, /dev and /etc that a machine with two A100 has; the rest is copied from this one."""
+    files = {"proc/modules": "", "dev/null": "", **pci_files(), **(driver_files(case) if case.driver else {})}
     for here in ("/proc/cpuinfo", "/proc/meminfo", "/proc/cmdline", "/proc/version", "/etc/os-release"):
         with contextlib.suppress(OSError):
             files[here[1:]] = Path(here).read_text(errors="replace")
-    if case.driver:
-        for name, text in files.items():
-            (root / name).parent.mkdir(parents=True, exist_ok=True)
-            (root / name).write_text(text)
-    cache = Path("/etc/ld.so.cache")
-    if cache.exists():
-        (root / "etc").mkdir(parents=True, exist_ok=True)
-        shutil.copy(cache, root / "etc" / "ld.so.cache")
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    with contextlib.suppress(OSError):
+        shutil.copy("/etc/ld.so.cache", root / "etc" / "ld.so.cache")
     return root
 
 
@@ -372,7 +377,9 @@ def disagreements(row: Mapping[str, Any]) -> list[str]:
     if verdict != ("yes" if works else "no"):
         found.append(f"TensorFlow {'uses' if works else 'uses none of'} its GPUs, verdict is {verdict}")
     if not works:
-        unnamed = [name for name in decisive(real) if name not in named_libraries(said)]
+        # A machine without a driver has no libcuda.so.1 either: the driver is what is to be named, and is.
+        wanted = [name for name in decisive(real) if name != "libcuda.so.1"]
+        unnamed = [name for name in wanted if name not in named_libraries(said)]
         if unnamed:
             found.append(f"not named: {' '.join(unnamed)}")
     return found

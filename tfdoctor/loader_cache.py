@@ -47,7 +47,7 @@ def parse_cache(data: bytes) -> tuple[CacheEntry, ...]:
     for order in "<>":
         head = _unpack(f"{order}II", data, start + len(NEW_MAGIC))
         if head is not None and head[0] * NEW_ENTRY <= len(data) - start:
-            return tuple(_entries(data[start:], order, head[0]))
+            return tuple(_entries(data, start, order, head[0]))
     return ()
 
 
@@ -66,8 +66,9 @@ def _new_format_at(data: bytes) -> Optional[int]:
     return None
 
 
-def _entries(data: bytes, order: str, count: int) -> list[CacheEntry]:
-    names = _hwcap_names(data, order)
+def _entries(whole: bytes, start: int, order: str, count: int) -> list[CacheEntry]:
+    names = _hwcap_names(whole, start, order)
+    data = whole[start:]
     found = []
     for i in range(count):
         entry = _unpack(f"{order}iIIIQ", data, NEW_HEADER + i * NEW_ENTRY)
@@ -89,9 +90,10 @@ def _hwcap(hwcap: int, names: Sequence[str]) -> Optional[str]:
     return names[index] if hwcap & NAMED_HWCAP and index < len(names) else None
 
 
-def _hwcap_names(data: bytes, order: str) -> tuple[str, ...]:
-    """The strings of the glibc-hwcaps section of the extension directory."""
-    at = _unpack(f"{order}I", data, 32)
+def _hwcap_names(data: bytes, start: int, order: str) -> tuple[str, ...]:
+    """The strings of the glibc-hwcaps section of the extension directory. Sections are placed from the beginning of the
+    file; strings, as those of the entries, from the beginning of the new format."""
+    at = _unpack(f"{order}I", data, start + 32)
     head = _unpack(f"{order}II", data, at[0]) if at is not None and at[0] else None
     if at is None or head is None or head[0] != EXTENSION_MAGIC:
         return ()
@@ -99,7 +101,7 @@ def _hwcap_names(data: bytes, order: str) -> tuple[str, ...]:
         section = _unpack(f"{order}IIII", data, at[0] + 8 + i * 16)
         if section is not None and section[0] == GLIBC_HWCAPS_SECTION:
             offsets = (_unpack(f"{order}I", data, section[2] + 4 * j) for j in range(min(section[3] // 4, 1000)))
-            return tuple(_string(data, o[0]) for o in offsets if o is not None)
+            return tuple(_string(data, start + o[0]) for o in offsets if o is not None)
     return ()
 
 

@@ -17,6 +17,8 @@ from packaging.version import InvalidVersion, Version
 from pypi_simple import PYPI_SIMPLE_ENDPOINT, DistributionPackage, PyPISimple
 from remotezip import RemoteZip
 
+#: Part of every cached file's name: raise it when what is read from a wheel changes.
+READERS = 1
 _WHEEL = re.compile(r"^.+?-[^-]+(?:-\d[^-]*)?-(?P<python>[^-]+)-(?P<abi>[^-]+)-(?P<platform>[^-]+)\.whl$")
 
 
@@ -38,9 +40,13 @@ def configured_index() -> str:
     return PYPI_SIMPLE_ENDPOINT
 
 
+#: The platform of a source distribution.
+SOURCE = "source"
+
+
 @dataclass(frozen=True)
 class WheelFile:
-    """One wheel on the index."""
+    """One wheel on the index, or a source distribution (``platform`` is then SOURCE)."""
 
     project: str
     version: str
@@ -71,11 +77,15 @@ class Index:
 
     def wheels(self, project: str) -> list[WheelFile]:
         """The wheels of a project that are not yanked, oldest version first."""
+        return [file for file in self.files(project) if file.platform != SOURCE]
+
+    def files(self, project: str) -> list[WheelFile]:
+        """The wheels and source distributions of a project that are not yanked, oldest version first."""
         if project not in self._pages:
             page = self._simple.get_project_page(project, timeout=60)
-            found = [_wheel(project, package) for package in page.packages if not package.is_yanked]
-            wheels = [wheel for wheel in found if wheel is not None]
-            self._pages[project] = sorted(wheels, key=lambda wheel: (Version(wheel.version), wheel.filename))
+            found = [_file(project, package) for package in page.packages if not package.is_yanked]
+            files = [file for file in found if file is not None]
+            self._pages[project] = sorted(files, key=lambda file: (Version(file.version), file.filename))
         return self._pages[project]
 
     def versions(self, project: str, prereleases: bool = False) -> list[str]:
@@ -85,7 +95,7 @@ class Index:
 
     def read(self, wheel: WheelFile, what: str, reader: Callable[[RemoteZip], Any]) -> Any:
         """``reader`` on the wheel, opened over HTTP ranges; the answer (JSON) is cached under ``what``."""
-        place = None if self._cache is None else self._cache / f"{wheel.sha256}.{what}.json"
+        place = None if self._cache is None else self._cache / f"{wheel.sha256}.{what}.{READERS}.json"
         if place is not None and place.exists():
             return json.loads(place.read_text(encoding="utf-8"))
         with RemoteZip(wheel.url, session=self._session, timeout=120) as archive:
@@ -96,9 +106,9 @@ class Index:
         return answer
 
 
-def _wheel(project: str, package: DistributionPackage) -> Optional[WheelFile]:
+def _file(project: str, package: DistributionPackage) -> Optional[WheelFile]:
     tags = _WHEEL.match(package.filename)
-    if tags is None or package.version is None:
+    if package.version is None or (tags is None and package.package_type != "sdist"):
         return None
     try:
         Version(package.version)
@@ -108,8 +118,8 @@ def _wheel(project: str, package: DistributionPackage) -> Optional[WheelFile]:
     return WheelFile(
         project,
         package.version,
-        tags["python"],
-        tags["platform"],
+        tags["python"] if tags else SOURCE,
+        tags["platform"] if tags else SOURCE,
         package.filename,
         package.url,
         package.digests.get("sha256", package.filename),

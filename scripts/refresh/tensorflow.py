@@ -19,7 +19,7 @@ from refresh.resolve import resolved
 CURATED = ("checked", "disagreements")
 #: The distributions whose ranges a release states and that people get wrong.
 FOLLOWED = (
-    "flatbuffers", "gast", "grpcio", "h5py", "keras", "ml-dtypes", "numpy", "protobuf", "scipy", "tensorboard",
+    "flatbuffers", "gast", "grpcio", "h5py", "keras", "keras-nightly", "ml-dtypes", "numpy", "protobuf", "scipy", "tensorboard",
     "tensorflow-estimator", "tensorflow-io-gcs-filesystem", "typing-extensions", "wrapt",
 )  # fmt: skip
 #: cublasLt has no version of its own in cuda_config.h: it is cuBLAS's. TensorFlow asks for it from 2.5 on.

@@ -74,6 +74,8 @@ def deep(archive: RemoteZip) -> dict[str, Any]:
 def sonames(cuda_config: dict[str, str]) -> dict[str, str]:
     """The library names TensorFlow asks dlopen for, from the versions in its cuda_config.h."""
     names = {c: f"lib{c}.so.{cuda_config[key]}" for c, key in _COMPONENTS.items() if cuda_config.get(key)}
+    if "cudart" not in names and cuda_config.get("TF_CUDA_VERSION"):  # up to 2.3 its version is the toolkit's
+        names["cudart"] = f"libcudart.so.{cuda_config['TF_CUDA_VERSION']}"
     if names.get("cudart") == "libcudart.so.11":
         names["cudart"] = "libcudart.so.11.0"
     return names

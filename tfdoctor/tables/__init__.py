@@ -20,6 +20,7 @@ from packaging.version import Version as Parsed
 
 from tfdoctor.tables import rows as r
 from tfdoctor.tables.loader import TableError, compat_folder, read_rows
+from tfdoctor.tables.log_rows import KnownCause, KnownError
 from tfdoctor.tables.names import find_gpu, near
 from tfdoctor.tables.rows import GRADES
 
@@ -43,6 +44,8 @@ FILES: Mapping[str, tuple[type[r.Row], tuple[str, ...]]] = {
     "error_codes": (r.ErrorCode, ("api", "name")),
     "forward_compat": (r.ForwardCompat, ("package",)),
     "gpus": (r.Gpu, ("name",)),
+    "known_causes": (KnownCause, ("name",)),
+    "known_errors": (KnownError, ("id",)),
     "nccl": (r.NcclSupport, ("version", "cuda_major")),
     "node_baselines": (r.NodeBaseline, ("node",)),
     "nvlink": (r.NvlinkGeneration, ("generation",)),
@@ -250,13 +253,14 @@ class Tables:
         return next((row for row in self.rows(r.PtxIsa) if row.ptx_isa == ptx_isa), None)
 
     def cudnn_support(self, version: str, cuda: Optional[str] = None) -> tuple[r.CudnnSupport, ...]:
-        """The builds of a cuDNN version ("9.3.0.75"): one row per CUDA major, or only the one for ``cuda``.
+        """The builds of a cuDNN version ("9.3.0.75"): a row per CUDA major, newest first, or the one for ``cuda``.
 
         Empty: not in the table.
         """
         major = None if cuda is None else cuda.split(".")[0]
         found = (row for row in self.rows(r.CudnnSupport) if fits(version, row.versions))
-        return tuple(row for row in found if major in (None, row.cuda_major))
+        wanted = (row for row in found if major in (None, row.cuda_major))
+        return tuple(sorted(wanted, key=lambda row: int(row.cuda_major), reverse=True))
 
     def nccl(self, version: str, cuda: str = "12") -> Optional[r.NcclSupport]:
         """The build of an NCCL version ("2.21.5") for one CUDA major version."""

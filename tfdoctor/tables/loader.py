@@ -122,7 +122,7 @@ def _value(kind: Any, raw: Any, where: str, key: str) -> Any:
             raise TableError(f'{where}: key "{key}" must be a list.')
         return tuple([_value(arguments[0], item, where, key) for item in raw])
     if is_dataclass(kind):
-        return _build(kind, raw, f'{where}, key "{key}":')
+        return _build(kind, raw, f'{where}, key "{key}"')
     if not isinstance(raw, dict):
         raise TableError(f'{where}: key "{key}" must be an object.')
     return {name: _value(arguments[1], item, where, f"{key}.{name}") for name, item in raw.items()}

@@ -31,7 +31,7 @@ import sys
 
 # Running a file by path puts its folder first on sys.path, and ours holds a platform.py: nothing else is imported before it is gone.
 _HERE = os.path.dirname(os.path.realpath(__file__))
-sys.path[:] = [_p for _p in sys.path if os.path.realpath(_p) != _HERE]
+sys.path[:] = [_p for _p in sys.path if not os.path.isabs(_p) or os.path.realpath(_p) != _HERE]
 
 import hashlib  # noqa: E402
 import json  # noqa: E402

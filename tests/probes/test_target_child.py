@@ -1,0 +1,258 @@
+"""The script that the target interpreter runs: what it says of environments, whole and broken."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from site_build import CHILD, TENSORFLOW, ask, distribution, named
+
+from tfdoctor.probes import target_child
+
+VERSIONS = [f"3.{minor}" for minor in range(6, 15)]
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    """A site-packages folder with a whole TensorFlow."""
+    folder = tmp_path / "site-packages"
+    distribution(folder, "tensorflow", "2.21.0", TENSORFLOW, ["numpy>=1.26.0", "nvidia-cudnn-cu12<10.0,>=9.3.0.75; extra == 'and-cuda'"])
+    distribution(folder, "numpy", "2.1.0", {"numpy/__init__.py": ""})
+    return folder
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Path:
+    """A working directory with nothing in it."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    return folder
+
+
+@functools.cache
+def interpreters() -> dict[str, str]:
+    """Version -> an interpreter of that version on this machine, as far as there are."""
+    found = {}
+    for version in VERSIONS:
+        places = [shutil.which(f"python{version}") or "", *map(str, Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))]
+        works = [p for p in places if p and subprocess.run([p, "-c", ""], capture_output=True).returncode == 0]
+        if works:
+            found[version] = works[0]
+    return found
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_version_of_python_answers_the_same(site: Path, elsewhere: Path, version: str) -> None:
+    python = interpreters().get(version)
+    if python is None:
+        pytest.skip(f"no Python {version} on this machine")
+    answer, ours = ask(site, python, elsewhere), ask(site, sys.executable, elsewhere)
+    assert answer["python"]["version"].startswith(version)
+    assert answer["python"]["implementation"] == "CPython"
+    assert answer["problems"] == []
+    for name in ("tensorflow", "numpy"):
+        assert named(answer, name) == named(ours, name)
+    assert answer["tensorflow"] == ours["tensorflow"]
+
+
+def test_the_script_is_python_3_6() -> None:
+    ast.parse(CHILD.read_text(), feature_version=(3, 6))
+    imported = {a.name for node in ast.walk(ast.parse(CHILD.read_text())) if isinstance(node, ast.Import) for a in node.names}
+    assert imported == {"os", "sys", "json", "hashlib", "base64"}
+
+
+def test_a_whole_tensorflow(site: Path, elsewhere: Path) -> None:
+    answer = ask(site, cwd=elsewhere)
+    entry = named(answer, "tensorflow")
+    assert entry["owns_tensorflow"] is True
+    assert entry["damaged"] == 0
+    assert entry["checked"] == len([p for p in TENSORFLOW if "/include/" not in p])
+    assert entry["installer"] == "pip"
+    assert entry["requires"][0] == "numpy>=1.26.0"
+    assert answer["tensorflow"]["found"] == str(site / "tensorflow")
+    assert answer["tensorflow"]["real"] is True
+    assert "is_cuda_build" in answer["tensorflow"]["build_info"]
+    assert "#define CUDNN_MAJOR 9" in answer["tensorflow"]["headers"]["cudnn_version.h"]
+    assert list(answer["tensorflow"]["objects"]) == ["libtensorflow_framework.so.2", "_pywrap_tensorflow_internal.so"]
+
+
+def test_the_search_path_is_that_of_the_users_program(site: Path, elsewhere: Path) -> None:
+    answer = ask(site, cwd=elsewhere)
+    assert answer["path"][:2] == [str(elsewhere), str(site)]
+    assert str(CHILD.parent) not in answer["path"]
+    isolated = ask(site, cwd=elsewhere, options=["-I"])
+    assert str(elsewhere) not in isolated["path"]
+
+
+def test_what_lies_in_the_working_directory_does_not_disturb_the_script(site: Path, elsewhere: Path) -> None:
+    for name in ("json", "hashlib", "base64", "importlib", "platform"):
+        (elsewhere / f"{name}.py").write_text("raise SystemExit(3)")
+    assert ask(site, cwd=elsewhere)["problems"] == []
+
+
+def test_a_linked_installation_of_tfdoctor_does_not_shadow_the_standard_library(tmp_path: Path, site: Path) -> None:
+    """sys.path[0] is the real folder of the script, whatever name it was started by."""
+    (tmp_path / "link").symlink_to(CHILD.parent)
+    done = subprocess.run([sys.executable, str(tmp_path / "link" / CHILD.name)], capture_output=True, text=True, cwd=tmp_path)
+    assert str(CHILD.parent) not in done.stdout
+
+
+def test_missing_empty_and_changed_files(site: Path, elsewhere: Path) -> None:
+    (site / "tensorflow/python/__init__.py").unlink()
+    (site / "tensorflow/python/_pywrap_tensorflow_internal.so").write_text("")
+    same_size = (site / "tensorflow/__init__.py").read_text().replace("imported", "replaced")
+    (site / "tensorflow/__init__.py").write_text(same_size)
+    entry = named(ask(site, cwd=elsewhere), "tensorflow")
+    assert entry["damaged"] == 3
+    assert sorted(entry["damage"]) == [
+        "tensorflow/__init__.py",
+        "tensorflow/python/__init__.py",
+        "tensorflow/python/_pywrap_tensorflow_internal.so",
+    ]
+
+
+def test_headers_byte_code_and_foreign_paths_do_not_count(tmp_path: Path, elsewhere: Path) -> None:
+    files = {"tensorflow/__init__.py": "", "tensorflow/include/a.h": "x", "tensorflow/a.pyc": "x", 'tensorflow/with, comma.py': "x"}
+    info = distribution(tmp_path / "s", "tensorflow", "2.21.0", files)
+    with (info / "RECORD").open("a") as record:
+        record.write("../../../bin/saved_model_cli,sha256=x,5\n/etc/passwd,,5\nno commas\n")
+    for path in ("tensorflow/include/a.h", "tensorflow/a.pyc"):
+        (tmp_path / "s" / path).unlink()
+    entry = named(ask(tmp_path / "s", cwd=elsewhere), "tensorflow")
+    assert (entry["checked"], entry["damaged"]) == (2, 0)
+
+
+def test_two_distributions_of_which_one_was_removed(tmp_path: Path, elsewhere: Path) -> None:
+    site = tmp_path / "s"
+    distribution(site, "tensorflow", "2.21.0", TENSORFLOW)
+    cpu = distribution(site, "tensorflow-cpu", "2.21.0", {**TENSORFLOW, "tensorflow/python/platform/build_info.py": "is_cuda_build = False\n"})
+    both = ask(site, cwd=elsewhere)
+    assert named(both, "tensorflow")["damage"] == ["tensorflow/python/platform/build_info.py"]
+    assert named(both, "tensorflow-cpu")["damaged"] == 0
+    for path in TENSORFLOW:
+        (site / path).unlink()
+    shutil.rmtree(cpu)
+    left = ask(site, cwd=elsewhere)
+    assert named(left, "tensorflow")["damaged"] == named(left, "tensorflow")["checked"]
+    assert left["tensorflow"]["kind"] == "namespace"
+
+
+@pytest.mark.parametrize(
+    ("kind", "files", "wins"),
+    [
+        ("module", ["tensorflow.py"], True),
+        ("package", ["tensorflow/__init__.py"], True),
+        ("package", ["tensorflow/__init__.py", "tensorflow/python/framework.py"], True),
+        ("namespace", ["tensorflow/notes.txt"], False),
+        ("none", ["tensorflow.txt"], False),
+    ],
+)
+def test_local_files_named_tensorflow(site: Path, elsewhere: Path, kind: str, files: list[str], wins: bool) -> None:
+    """A folder without __init__.py gives way to the real package, wherever it stands on the path; the import system agrees."""
+    for name in files:
+        (elsewhere / name).parent.mkdir(exist_ok=True)
+        (elsewhere / name).write_text("")
+    found = ask(site, cwd=elsewhere)["tensorflow"]
+    assert (found["real"] is False) == wins
+    assert found["found"].startswith(str(elsewhere)) == wins
+    assert found["real_behind"] == (str(site / "tensorflow") if wins else "")
+    code = "import importlib.util as u; s = u.find_spec('tensorflow'); print(s.origin)"
+    environment = {**os.environ, "PYTHONPATH": str(site)}
+    real = subprocess.run([sys.executable, "-c", code], cwd=elsewhere, env=environment, capture_output=True, text=True).stdout
+    assert real.startswith(found["found"])
+    if wins:
+        assert found["kind"] == kind
+
+
+def test_broken_metadata(site: Path, elsewhere: Path) -> None:
+    (site / "broken-1.0.dist-info").mkdir()
+    (site / "nameless-2.0.dist-info").mkdir()
+    (site / "nameless-2.0.dist-info/METADATA").write_text("Metadata-Version: 2.1\n\n")
+    (site / "odd-3.0.dist-info").write_text("a file, not a folder\n")
+    (site / "~ensorflow-2.15.0.dist-info").mkdir()
+    (site / "binary-4.0.dist-info").mkdir()
+    (site / "binary-4.0.dist-info/METADATA").write_bytes(bytes(range(256)))
+    answer = ask(site, cwd=elsewhere)
+    assert named(answer, "broken")["problem"] == "no METADATA"
+    assert named(answer, "broken")["version"] == "1.0"
+    assert "Version" in named(answer, "nameless")["problem"]
+    assert named(answer, "binary")["problem"]
+    assert named(answer, "odd")["problem"]
+    assert answer["leftovers"] == [str(site / "~ensorflow-2.15.0.dist-info")]
+    assert named(answer, "tensorflow")["problem"] == ""
+
+
+def test_the_metadata_of_tensorflow_itself_is_gone(site: Path, elsewhere: Path) -> None:
+    (site / "tensorflow-2.21.0.dist-info/METADATA").unlink()
+    entry = named(ask(site, cwd=elsewhere), "tensorflow")
+    assert (entry["version"], entry["problem"], entry["owns_tensorflow"]) == ("2.21.0", "no METADATA", True)
+
+
+def test_the_distribution_installed_last_is_named_first(site: Path, elsewhere: Path) -> None:
+    older = distribution(site, "tensorflow", "2.9.0")
+    os.utime(older, (1, 1))
+    versions = [d["version"] for d in ask(site, cwd=elsewhere)["distributions"] if d["name"] == "tensorflow"]
+    assert versions == ["2.21.0", "2.9.0"]
+
+
+def test_copies_of_libraries_and_tools(site: Path, elsewhere: Path) -> None:
+    for path in ("nvidia/cudnn/lib/libcudnn.so.9", "nvidia/cudnn/lib/__init__.py", "torch/lib/libcublas.so.12", "torch/lib/libtorch.so",
+                 "nvidia/cuda_nvcc/bin/ptxas"):  # fmt: skip
+        (site / path).parent.mkdir(parents=True, exist_ok=True)
+        (site / path).write_text("")
+    answer = ask(site, cwd=elsewhere)
+    mine = {folder: names for folder, names in answer["libraries"].items() if folder.startswith(str(site))}
+    assert mine == {str(site / "nvidia/cudnn/lib"): ["libcudnn.so.9"], str(site / "torch/lib"): ["libcublas.so.12"]}
+    assert answer["tools"] == [str(site / "nvidia/cuda_nvcc/bin/ptxas")]
+
+
+def test_a_removed_working_directory(site: Path, elsewhere: Path) -> None:
+    code = "import os, subprocess, sys; os.rmdir(os.getcwd()); print(subprocess.run(sys.argv[1:], capture_output=True, text=True).stdout)"
+    done = subprocess.run([sys.executable, "-c", code, sys.executable, str(CHILD)], cwd=elsewhere, capture_output=True, text=True)
+    assert '"cwd": ""' in done.stdout
+
+
+def test_an_unreadable_folder_on_the_path(site: Path, elsewhere: Path, tmp_path: Path) -> None:
+    strange = [str(tmp_path / "none"), str(CHILD), str(site / "tensorflow/__init__.py"), "relative", ""]
+    answer = ask(site, cwd=elsewhere, PYTHONPATH=os.pathsep.join([*strange, str(site)]))
+    assert answer["problems"] == []
+    assert answer["tensorflow"]["found"] == str(site / "tensorflow")
+
+
+@given(st.text())
+def test_no_record_makes_it_raise(text: str) -> None:
+    for path, _digest, size in target_child.record_rows(text):
+        assert path
+        assert isinstance(size, str)
+
+
+@given(st.lists(st.tuples(st.text("abc/,\" .", min_size=1), st.text("abc=", max_size=9), st.text("0123456789", max_size=4))))
+def test_record_rows_come_back(rows: list[tuple[str, str, str]]) -> None:
+    """What the csv module writes, as pip does, is read back."""
+    import csv
+    import io
+
+    kept = [r for r in rows if not r[0].startswith("/") and "/include/" not in r[0] and "../" not in r[0]]
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(kept)
+    assert [r[0] for r in target_child.record_rows(out.getvalue())] == [r[0] for r in kept]
+
+
+@given(st.text())
+def test_no_metadata_makes_it_raise(text: str) -> None:
+    assert isinstance(target_child.headers(text), dict)
+
+
+@given(st.text("ab-_.A", max_size=20))
+def test_names_as_pep_503_writes_them(name: str) -> None:
+    import re
+
+    assert target_child.canonical(name) == re.sub(r"[-_.]+", "-", name).lower()

@@ -34,7 +34,7 @@ KEPT_HOMES = frozenset(("kubernetes", "linuxbrew", "user"))  # folders below /ho
 
 Replacement = Union[str, Callable[[re.Match[str]], str]]
 
-_UUID = re.compile(r"(?<![0-9a-fA-F])[0-9a-fA-F]{8}([-_])[0-9a-fA-F]{4}\1[0-9a-fA-F]{4}\1[0-9a-fA-F]{4}\1[0-9a-fA-F]{12}(?![0-9a-fA-F])")
+_UUID = re.compile(r"[0-9a-fA-F]{8}([-_])[0-9a-fA-F]{4}\1[0-9a-fA-F]{4}\1[0-9a-fA-F]{4}\1[0-9a-fA-F]{12}")
 _PART_OF_UUID = re.compile(r"\b(GPU|MIG)-([0-9a-fA-F]{4}[0-9a-fA-F-]*)(?![\w])")
 _SECRET_NAME = r"(?:token(?!i[sz])s?|secret|passw(?:or)?d|passphrase|api[_-]?key|access[_-]?key|private[_-]?key|signing[_-]?key|credential|cookie)"
 _SERIAL_NAME = r"(?:\w*serial(?:[ _-]?(?:number|num|no))?|unique[ _-]?id|gpu[ _]pdi|pdi|asset[ _]?tag|machine[ _-]?id|boot[ _-]?id)"
@@ -61,7 +61,7 @@ _PATTERNS: tuple[tuple[re.Pattern[str], Replacement], ...] = (
     (re.compile(r"\bi-[0-9a-f]{17}\b"), "i-00000000000000000"),  # and its instances
     (re.compile(r"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])"), "0" * 64),  # containers' names in cgroup paths; digests
 )  # fmt: skip
-_IPV6 = re.compile(r"(?<![\w:.])(?=[0-9A-Fa-f:.]*[0-9])[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?:%\w+)?(?![\w:])")
+_IPV6 = re.compile(r"(?<![\w:.])(?=[0-9A-Fa-f:.]*[0-9])[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?:%\w+)?(?![\w:]|\.\d)")
 _IPV4 = re.compile(r"(?<![\w.])(?:0|[1-9]\d{0,2})(?:\.(?:0|[1-9]\d{0,2})){3}(?!\w|\.\w)", re.A)
 # What stands before or after a version with four parts.
 _VERSION_BEFORE = re.compile(
@@ -108,7 +108,7 @@ class Scrubber:
             self._uuid(found.group())
 
     def text(self, text: str) -> str:
-        """`text` with everything personal replaced. Scrubbing twice changes nothing more."""
+        """`text` with everything personal replaced."""
         self.learn(text)
         for pattern, replacement in _PATTERNS:
             text = pattern.sub(replacement, text)

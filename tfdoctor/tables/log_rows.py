@@ -59,10 +59,19 @@ class Clue:
 
 
 @dataclass(frozen=True)
+class Condition:
+    """A fact that has to fit; `fact` as in Clue, or "unseen": none of these known messages is in the log."""
+
+    fact: str
+    fits: str
+
+
+@dataclass(frozen=True)
 class KnownCause(Row):
     """One diagnosis as `explain` names it. `look` is the command or file that proves it, and what it shows then.
 
-    `says` is the sentence for a harmless one, which has no rule; None: the rule's own words. `formerly`: retired names.
+    `says` is the sentence for a harmless one, which has no rule; None: the rule's own words. `mild`: where all of these
+    hold, nothing has failed and it counts as harmless (empty: never). `formerly`: retired names.
     """
 
     name: str
@@ -71,4 +80,5 @@ class KnownCause(Row):
     says: Optional[str]
     look: Optional[str]
     clues: tuple[Clue, ...]
+    mild: tuple[Condition, ...]
     formerly: tuple[str, ...]

@@ -1,0 +1,118 @@
+"""From known messages and a situation to answers: root causes first, their consequences folded, harmless ones named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from tfdoctor.logs.matcher import Found
+from tfdoctor.logs.situation import Situation, holds, speaks
+from tfdoctor.tables.log_rows import KnownCause
+
+#: Names in a list of alternatives, at most.
+MOST_ALTERNATIVES = 5
+#: What a look at the machine adds when a cause's own rule finds it, or takes when the rule sees that it is not so.
+SEEN_ON_MACHINE, NOT_ON_MACHINE = 60, -60
+#: A second message that points to the same cause adds this part of its weight, up to the limit.
+_FURTHER_PART, _FURTHER_MOST = 4, 20
+#: Below this lead over the next candidate the answer says how to tell them apart with the message's own hint.
+_CLEAR_LEAD = 40
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One thing that a log says. `role`: "cause", "consequence" or "harmless". `found` are the messages, those of folded
+    consequences last; `alternatives` what else it can be, likeliest first; `decide_by` how to tell."""
+
+    cause: KnownCause
+    role: str
+    score: int
+    found: tuple[Found, ...]
+    alternatives: tuple[KnownCause, ...]
+    decide_by: str
+
+    @property
+    def lines(self) -> tuple[int, ...]:
+        """The lines of its messages, in order (those that were kept)."""
+        return tuple(sorted({line for item in self.found for line in item.lines}))
+
+    @property
+    def count(self) -> int:
+        """How many times its messages are there."""
+        return sum(item.count for item in self.found)
+
+
+def decide(
+    found: Sequence[Found],
+    situation: Situation,
+    causes: Mapping[str, KnownCause],
+    seen_on_machine: Mapping[str, bool],
+) -> tuple[Answer, ...]:
+    """The answers, best first. `seen_on_machine`: cause -> whether its rule found it, for the rules that could look."""
+    ids = [item.row.id for item in found]
+    shift = {
+        name: _shift(causes[name], situation, ids, seen_on_machine)
+        for name in {m.cause for item in found for m in item.row.means}
+    }
+    left = [item for item in found if item.row.means]
+    answers: list[Answer] = []
+    while left:
+        ranked = _ranked(left, shift)
+        if not ranked:
+            break
+        mild = causes[ranked[0][0]].mild
+        harmless = causes[ranked[0][0]].harmless or bool(mild and all(holds(c, situation, ids) for c in mild))
+        answers.append(_answer(ranked, left, causes, harmless))
+        explained = {id(item) for item in answers[-1].found}
+        left = [item for item in left if id(item) not in explained]
+    mute = [item for item in found if item.row.role == "consequence" and not item.row.means]
+    return _in_order(answers, [*mute, *(item for item in left if item.row.role == "consequence")])
+
+
+def _shift(cause: KnownCause, situation: Situation, ids: Iterable[str], machine: Mapping[str, bool]) -> int:
+    """What the situation adds to a cause's score."""
+    told = sum(speaks(clue, situation, ids) for clue in cause.clues)
+    if cause.name in machine:
+        told += SEEN_ON_MACHINE if machine[cause.name] else NOT_ON_MACHINE
+    return told
+
+
+def _ranked(found: Iterable[Found], shift: Mapping[str, int]) -> list[tuple[str, int]]:
+    """(cause, score) with a score above zero, best first; equal scores in the order of the rows."""
+    weights: dict[str, list[int]] = {}
+    for item in found:
+        for meaning in item.row.means:
+            weights.setdefault(meaning.cause, []).append(meaning.weight)
+    scored = []
+    for name, values in weights.items():
+        further = min((sum(values) - max(values)) // _FURTHER_PART, _FURTHER_MOST)
+        scored.append((name, max(values) + further + shift[name]))
+    return sorted((pair for pair in scored if pair[1] > 0), key=lambda pair: -pair[1])
+
+
+def _answer(
+    ranked: list[tuple[str, int]], left: Iterable[Found], causes: Mapping[str, KnownCause], harmless: bool
+) -> Answer:
+    """The best candidate, with the messages that it explains and the other causes that these can have."""
+    name, score = ranked[0]
+    mine = tuple(item for item in left if any(m.cause == name for m in item.row.means))
+    possible = {m.cause for item in mine for m in item.row.means}
+    others = [(other, points) for other, points in ranked[1:] if other in possible]
+    alternatives = tuple(causes[other] for other, _points in others[:MOST_ALTERNATIVES])
+    close = bool(others) and score - others[0][1] < _CLEAR_LEAD
+    hint = next((item.row.decide_by for item in mine if item.row.decide_by), None) if close else None
+    look = hint or causes[name].look or ""
+    return Answer(causes[name], "harmless" if harmless else "cause", score, mine, alternatives, look)
+
+
+def _in_order(answers: list[Answer], aftermath: list[Found]) -> tuple[Answer, ...]:
+    """Causes before harmless ones; lines that only follow from a fault go to the first cause."""
+    order = sorted(answers, key=lambda a: (a.role == "harmless", not _direct(a), -a.score))
+    if order and aftermath and order[0].role == "cause":
+        order[0] = replace(order[0], found=(*order[0].found, *aftermath))
+    return tuple(order)
+
+
+def _direct(answer: Answer) -> bool:
+    """Some message points to the cause itself, not only to what follows from it."""
+    return any(item.row.role == "cause" for item in answer.found)

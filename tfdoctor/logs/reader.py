@@ -1,0 +1,101 @@
+"""Any log as blocks of whole lines in UTF-8: encodings, line ends and colours are settled here, in constant memory."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import BinaryIO, Callable, Optional
+
+#: Bytes read at a time. Large enough that the first pass works in C, small enough to keep memory constant.
+BLOCK = 1 << 20
+#: A line longer than this is cut there; the rest counts as its continuation.
+LONGEST_LINE = 1 << 20
+
+#: Colours and cursor movements (ECMA-48 CSI), window titles (OSC), character set switches. Each part is bounded.
+_ESCAPES = re.compile(rb"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b]{0,512}(?:\x07|\x1b\\)?|[()][0-9A-Za-z]|[=>78cDEHMNOZ])")
+
+
+@dataclass(frozen=True)
+class Block:
+    """Whole lines of a log: `text` in UTF-8 (ends with a line end, except perhaps at the end of the log), the number
+    of its first line, from 1, and how many line ends it holds."""
+
+    text: bytes
+    first_line: int
+    lines: int
+
+
+def blocks(stream: BinaryIO, progress: Optional[Callable[[int], None]] = None) -> Iterator[Block]:
+    """The lines of `stream`. `progress` is told how many bytes each step has read."""
+    rest = b""
+    line = 1
+    for piece in _decoded(stream, progress):
+        rest += piece
+        end = rest.rfind(b"\n") + 1
+        if not end and len(rest) >= LONGEST_LINE:
+            end = len(rest)
+        if end:
+            block = _block(rest[:end], line)
+            line += block.lines
+            yield block
+            rest = rest[end:]
+    if rest:
+        yield _block(rest, line)
+
+
+def _block(raw: bytes, first_line: int) -> Block:
+    text = _ESCAPES.sub(b"", raw) if b"\x1b" in raw else raw
+    return Block(text, first_line, text.count(b"\n"))
+
+
+def _decoded(stream: BinaryIO, progress: Optional[Callable[[int], None]]) -> Iterator[bytes]:
+    """What the stream holds, as UTF-8 (bytes that are no UTF-8 stay: the words that count are ASCII)."""
+    encoding, head = "", b""
+    decoder: Optional[codecs.IncrementalDecoder] = None
+    while True:
+        piece = stream.read(BLOCK)
+        if progress is not None:
+            progress(len(piece))
+        if not piece:
+            break
+        if not encoding:
+            head += piece
+            if len(head) < 4:  # a byte order mark may still be incomplete
+                continue
+            encoding, piece = _encoding(head)
+            if encoding != "utf-8":
+                decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
+        yield _as_utf8(decoder, piece)
+    if not encoding and head:
+        yield head
+    if decoder is not None:
+        yield _as_utf8(decoder, b"", final=True)
+
+
+def _as_utf8(decoder: Optional[codecs.IncrementalDecoder], piece: bytes, final: bool = False) -> bytes:
+    if decoder is None:
+        return piece
+    return decoder.decode(piece, final).encode("utf-8", errors="replace")
+
+
+def _encoding(head: bytes) -> tuple[str, bytes]:
+    """The encoding that the first bytes show, and these bytes without the byte order mark."""
+    for mark, name in (
+        (codecs.BOM_UTF8, "utf-8"),
+        (codecs.BOM_UTF32_LE, "utf-32-le"),
+        (codecs.BOM_UTF32_BE, "utf-32-be"),
+        (codecs.BOM_UTF16_LE, "utf-16-le"),
+        (codecs.BOM_UTF16_BE, "utf-16-be"),
+    ):
+        if head.startswith(mark):
+            return name, head[len(mark) :]
+    sample = head[:512]
+    even, odd = sample[0::2].count(0), sample[1::2].count(0)
+    mostly = len(sample) // 4  # text in UTF-16 has a zero in (nearly) every second byte
+    if mostly and odd > mostly and not even:
+        return "utf-16-le", head
+    if mostly and even > mostly and not odd:
+        return "utf-16-be", head
+    return "utf-8", head

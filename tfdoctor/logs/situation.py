@@ -1,0 +1,170 @@
+"""The situation that a log speaks of: what a person, the log itself or the machine say, and what the tables make of it.
+
+A situation maps a fact's name to its value as text. Names: os ("linux", "windows", "wsl1", "wsl2", "macos"), system (the
+words used for it), machine, libc, laptop, jetson, python, tensorflow, distribution, driver, driver_cuda, cuda, rocm, cudnn,
+nccl, gpu, vendor ("nvidia", "amd"), compute_capability, gpus (a number), has_gpu ("yes", "no"), container (its kind, or
+"no"), scheduler, install (the words used for it), and what `derived` adds. What is not in it is not known.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Optional
+
+from packaging.version import InvalidVersion, Version
+
+from tfdoctor.logs.matcher import Found
+from tfdoctor.tables import Tables, fits
+from tfdoctor.tables.log_rows import Clue, Condition
+from tfdoctor.tables.rows import TfRelease
+
+Situation = Mapping[str, str]
+
+
+def stated_by_log(found: Iterable[Found], tables: Tables) -> dict[str, str]:
+    """What the known messages state: the constants of their rows and the named groups of their patterns."""
+    facts: dict[str, str] = {}
+    for item in found:
+        for name, value in (*item.row.states.items(), *item.values.items()):
+            facts.setdefault(name, value.strip())
+    if "gpu" in facts and "compute_capability" not in facts:
+        card = tables.gpu(facts["gpu"])
+        if card is not None:
+            facts["compute_capability"] = card.compute_capability
+    if "tag" in facts and "python" not in facts:
+        facts["python"] = f"{facts['tag'][0]}.{facts['tag'][1:]}"
+    return facts
+
+
+def speaks(clue: Clue, situation: Situation, seen: Iterable[str]) -> int:
+    """How much a clue changes its cause's score here; 0 when its fact is not known."""
+    if clue.fact == "seen":
+        return clue.then if set(clue.fits.split("|")) & set(seen) else clue.otherwise
+    value = situation.get(clue.fact)
+    if value is None:
+        return 0
+    return clue.then if _agrees(value, clue.fits) else clue.otherwise
+
+
+def holds(condition: Condition, situation: Situation, seen: Iterable[str]) -> bool:
+    """Whether a condition is known to hold."""
+    if condition.fact == "unseen":
+        return not set(condition.fits.split("|")) & set(seen)
+    value = situation.get(condition.fact)
+    return value is not None and _agrees(value, condition.fits)
+
+
+def _agrees(value: str, wanted: str) -> bool:
+    """Whether a fact's value is in a version range, or matches an expression where `wanted` is none."""
+    if wanted[:1] in "<>=!~":
+        version = re.search(r"\d+(?:\.\d+)*", value)
+        return version is not None and fits(version.group(), wanted)
+    return re.search(wanted, value, re.IGNORECASE) is not None
+
+
+def derived(situation: Situation, tables: Tables) -> dict[str, str]:
+    """The situation with what follows from it and the tables: how each part stands to what this TensorFlow was built for."""
+    release = tables.release(situation.get("tensorflow", ""))
+    facts = dict(situation)
+    for name, value in (
+        ("python_vs_release", _python(facts, release)),
+        ("cuda_vs_build", _versions(facts.get("cuda"), release.cuda if release else None)),
+        ("cudnn_vs_build", _versions(facts.get("cudnn"), release.cudnn if release else None)),
+        ("driver_vs_build", _driver(facts, release, tables)),
+        ("gpu_vs_build", _gpu(facts.get("compute_capability"), release)),
+        ("driver_pair", _pair(facts.get("kernel_driver"), facts.get("dso"))),
+        ("memory_used_percent", _percent(facts.get("memory_used"), facts.get("memory_total"))),
+        ("room", _room(facts)),
+    ):
+        if value is not None:
+            facts.setdefault(name, value)
+    return facts
+
+
+def _python(facts: Situation, release: Optional[TfRelease]) -> Optional[str]:
+    """ "fits", "too new" or "too old": the interpreter against the wheels of the release on this system."""
+    found = re.match(r"3\.(\d+)", facts.get("python", ""))
+    if release is None or found is None:
+        return None
+    system = {"wsl1": "linux", "wsl2": "linux"}.get(facts.get("os", "linux"), facts.get("os", "linux"))
+    platform = release.platform(system, facts.get("machine", "x86_64"))
+    pythons = [int(p[3:]) for p in (platform.pythons if platform else release.pythons) if re.fullmatch(r"cp3\d+", p)]
+    if not pythons:
+        return None
+    have = int(found.group(1))
+    return "fits" if have in pythons else "too new" if have > max(pythons) else "too old"
+
+
+def _versions(have: Optional[str], wanted: Optional[str]) -> Optional[str]:
+    """ "same", "older minor", "newer minor", "older major" or "newer major"."""
+    left, right = _parsed(have), _parsed(wanted)
+    if left is None or right is None:
+        return None
+    ours, theirs = (left.major, left.minor), (right.major, right.minor)
+    if ours == theirs:
+        return "same"
+    part = "major" if left.major != right.major else "minor"
+    return f"{'older' if ours < theirs else 'newer'} {part}"
+
+
+def _driver(facts: Situation, release: Optional[TfRelease], tables: Tables) -> Optional[str]:
+    """ "enough" or "too old": the driver against the CUDA that the release was built with."""
+    if release is None or release.cuda is None:
+        return None
+    floor = tables.driver_floor(release.cuda, "windows" if facts.get("os") in ("windows", "wsl2") else "linux")
+    have, least = _parsed(facts.get("driver")), _parsed(floor.minimum if floor else None)
+    if have is None or least is None:
+        return None
+    return "enough" if have >= least else "too old"
+
+
+def _gpu(capability: Optional[str], release: Optional[TfRelease]) -> Optional[str]:
+    """ "machine code", "ptx", "newer" (than any code in the build) or "older" (than all of it, or in a gap without PTX)."""
+    have = _parsed(capability)
+    if have is None or release is None or not release.compute_capabilities:
+        return None
+    code = [Version(c) for c in release.machine_code]
+    if any(c.major == have.major and c <= have for c in code):
+        return "machine code"
+    if any(Version(c) <= have for c in release.ptx):
+        return "ptx"
+    return "newer" if code and have > max(code) else "older"
+
+
+def _pair(kernel: Optional[str], library: Optional[str]) -> Optional[str]:
+    """The kernel module's version against libcuda's: "same branch" or "other branch"."""
+    if not kernel or not library:
+        return None
+    return "same branch" if kernel.split(".")[0] == library.split(".")[0] else "other branch"
+
+
+def _percent(used: Optional[str], total: Optional[str]) -> Optional[str]:
+    if used is None or total is None or not float(total):
+        return None
+    return str(int(100 * float(used) / float(total)))
+
+
+def _room(facts: Situation) -> Optional[str]:
+    """ "enough" when the allocator had more free than was asked for (it was in pieces), else "short"."""
+    asked = _bytes(facts.get("asked"))
+    limit, used = _bytes(facts.get("limit")), _bytes(facts.get("in_use"))
+    if asked is None or limit is None or used is None:
+        return None
+    return "enough" if limit - used > asked else "short"
+
+
+def _bytes(text: Optional[str]) -> Optional[float]:
+    found = re.fullmatch(r"([\d.]{1,20}?)\.? ?(?:([KMGT])i?)?B?", text or "")
+    try:
+        return float(found.group(1)) * 1024 ** " KMGT".index(found.group(2) or " ") if found else None
+    except ValueError:
+        return None
+
+
+def _parsed(text: Optional[str]) -> Optional[Version]:
+    found = re.match(r"\d+(?:\.\d+)*", text or "")
+    try:
+        return Version(found.group()) if found else None
+    except InvalidVersion:
+        return None

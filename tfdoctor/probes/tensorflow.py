@@ -127,7 +127,7 @@ def tensorflow(
     row = row if row is not None and _same_minor(row.version, version) else None
     official = row if row is not None and _is_official(name, version, row) else None
     build = _completed(own, official, _table_says_cuda(name, official, *_system(host, platform, distributions), tables))
-    has_cuda = build.cuda_build is not False
+    has_cuda = build.cuda_build is True
     return TensorFlow(
         distribution=name,
         version=version,

@@ -92,7 +92,15 @@ def _columns(rows: Iterable[Row]) -> dict[str, Column]:
     """One column per field that says something in some row; the source comes last, as a number."""
     names = [name for name in next(iter(rows)).__dataclass_fields__ if name not in ("source", "checked", "grade")]
     used = [name for name in names if any(getattr(row, name) not in (None, "", (), {}) for row in rows)]
-    return {name.replace("_", " "): lambda row, name=name: getattr(row, name) for name in used}
+    return {name.replace("_", " "): _field(name) for name in used}
+
+
+def _field(name: str) -> Column:
+    return lambda row: getattr(row, name)
+
+
+def _requirement(name: str) -> Column:
+    return lambda row: row.requirement(name)
 
 
 def _table(rows: Iterable[Row], columns: Mapping[str, Column], sources: bool = True) -> str:
@@ -154,8 +162,7 @@ def _tensorflow(rows: tuple[TfRelease, ...]) -> list[str]:
         "### Ranges for other packages": {
             "release": lambda r: r.version,
             "Python": lambda r: r.requires_python,
-            **{name: lambda r, name=name: r.requirement(name)
-               for name in ("numpy", "protobuf", "keras", "ml-dtypes", "h5py", "tensorboard")},
+            **{name: _requirement(name) for name in ("numpy", "protobuf", "keras", "ml-dtypes", "h5py", "tensorboard")},
         },
         "### The extra and-cuda": {"release": lambda r: r.version, "asks for": lambda r: r.and_cuda,
                                    "gets": lambda r: r.and_cuda_resolved, "not on the index": lambda r: r.and_cuda_missing,

@@ -166,6 +166,9 @@ def test_a_fixed_toolkit():
     assert the_best(cuda="11.8").release.version == "2.14.1"
     assert the_best(cuda="11.8").install[0][-1] == "tensorflow==2.14.1"
     assert fits["2.10.1"].fits == "yes"
+    # The wheels of 2.2 do not say what they were built for; their libraries hold PTX for 7.0.
+    assert ask(gpu="A100")["2.2.3"].fits == "unknown" and "no code" not in text(ask(gpu="A100")["2.2.3"])
+    assert ask(gpu="V100")["2.2.3"].fits == "yes"
     # 2.4 was built with CUDA 11.0, whose cuSOLVER has another name.
     assert fits["2.4.4"].fits == "no" and "libcusolver.so.10" in text(fits["2.4.4"])
     assert fits["2.15.1"].fits == "no"

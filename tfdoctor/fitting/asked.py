@@ -23,7 +23,7 @@ MACHINES = ("x86_64", "aarch64")
 class Asked:
     """A machine in words; None where nothing was said. ``python`` is major.minor, ``cuda`` a fixed toolkit.
 
-    ``gpu`` is the name to show; ``capability`` is what it comes to. ``plugin``: the distribution that reaches a
+    ``gpu`` is the name to show, ``card`` its row, ``capability`` what it comes to. ``plugin``: the distribution that reaches a
     GPU of another vendor. ``assumed`` names what nobody said ("system", "machine").
     """
 
@@ -33,8 +33,8 @@ class Asked:
     python: Optional[str] = None
     driver: Optional[str] = None
     gpu: Optional[str] = None
+    card: Optional[Gpu] = None
     capability: Optional[ComputeCapability] = None
-    data_centre: Optional[bool] = None
     plugin: Optional[str] = None
     cuda: Optional[str] = None
     glibc: Optional[str] = None
@@ -68,7 +68,7 @@ def understand(
         driver=None if driver is None else _driver(driver),
         gpu=card.name if isinstance(card, Gpu) else gpu,
         capability=_capability(tables, card),
-        data_centre=card.kind == "data-centre" if isinstance(card, Gpu) else None,
+        card=card if isinstance(card, Gpu) else None,
         plugin=None if other is None else other.plugin,
         cuda=None if cuda is None else _cuda(tables, cuda),
         glibc=None if glibc is None else _version(glibc, "--glibc", "2.31"),
@@ -88,7 +88,8 @@ def _gpu(tables: Tables, name: str) -> Union[Gpu, ComputeCapability, None]:
                 )
             )
         return row
-    found = tables.gpu(name)
+    instance = tables.instance(name)
+    found = tables.gpu(instance.gpu if instance else name)
     if found is None and tables.other_gpu(name) is None:
         hint = ", ".join(tables.gpu_near(name))
         text = _("There is no GPU “{name}” in the tables.").format(name=name)

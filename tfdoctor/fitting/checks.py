@@ -12,7 +12,7 @@ from tfdoctor.fitting.asked import Asked
 from tfdoctor.fitting.reasons import Reason, Says
 from tfdoctor.i18n import _
 from tfdoctor.tables import Tables, driver_branch_of, fits
-from tfdoctor.tables.rows import ComputeCapability, CudnnSupport, TfPlatform, TfRelease, runs_on
+from tfdoctor.tables.rows import ComputeCapability, CudnnSupport, TfPlatform, TfRelease, as_text, runs_on
 
 
 def wheel_platform(release: TfRelease, asked: Asked) -> Optional[TfPlatform]:
@@ -91,7 +91,7 @@ def driver(tables: Tables, release: TfRelease, asked: Asked) -> Iterator[Reason]
 
 def _forward(tables: Tables, cuda: str, asked: Asked) -> str:
     package = tables.forward_compat(cuda, asked.driver or "")
-    if package is None or not asked.data_centre or asked.system != "linux":
+    if package is None or asked.card is None or asked.card.kind != "data-centre" or asked.system != "linux":
         return ""
     return _(" On this GPU the package {package} would bring it.").format(package=package.package)
 
@@ -132,7 +132,7 @@ def gpu_code(tables: Tables, release: TfRelease, asked: Asked) -> Iterator[Reaso
         return
     have, gpu = capability.compute_capability, _gpu_text(asked, capability)
     listed = ", ".join(code)
-    oldest_ptx = min(release.ptx, key=Version, default=None)
+    oldest_ptx = min((as_text(c) for c in code if c.startswith("compute_")), key=Version, default=None)
     if runs_on(have, tuple(c for c in code if c.startswith("sm_"))):
         yield Reason(
             Says.FITS, _("It has machine code for {gpu} ({listed}).").format(gpu=gpu, listed=listed), release.source

@@ -11,6 +11,7 @@ from typing import Optional
 from tfdoctor.fitting.answer import Fit, best
 from tfdoctor.fitting.asked import Asked
 from tfdoctor.i18n import _
+from tfdoctor.render import compat_about
 from tfdoctor.tables import Tables
 from tfdoctor.tables.rows import TfRelease
 
@@ -19,7 +20,8 @@ _COLOURS = {"yes": "32", "unknown": "33", "no": "31"}
 
 def render(tables: Tables, asked: Asked, fits: tuple[Fit, ...], *, width: int, colour: bool) -> str:
     """Nothing asked: the matrix. Releases named: each in full. Else: the best, what else fits, what does not."""
-    lines = [_asked_line(asked), ""]
+    about = compat_about.lines(tables, asked)
+    lines = [_asked_line(asked), *about, ""]
     if asked.tensorflow is not None:
         lines += _in_full(tables, asked, fits, width, colour)
     elif not _constrained(asked):
@@ -86,6 +88,7 @@ def _in_full(tables: Tables, asked: Asked, fits: tuple[Fit, ...], width: int, co
     for fit in fits:
         yield f"TensorFlow {fit.release.version}: {_painted(fit.fits, colour, pad=False)}"
         yield from (f"    {name}: {value}" for name, value in facts(tables, asked, fit.release).items())
+        yield from (f"    {name}: {value}" for name, value in _more_facts(fit.release).items())
         yield ""
         for reason in fit.because:
             yield from _wrapped(reason.text, width)
@@ -117,6 +120,27 @@ def facts(tables: Tables, asked: Asked, release: TfRelease) -> dict[str, str]:
         "glibc": f">={release.glibc_floor}" if asked.system in ("linux", "wsl2") else "-",
         _("pip extra"): "and-cuda" if release.and_cuda is not None else "-",
     }
+
+
+def _more_facts(release: TfRelease) -> dict[str, str]:
+    """What the full view says beyond the matrix."""
+    size = _("{download} MiB to download, {installed} MiB installed").format(
+        download=release.download_mib, installed=release.installed_mib
+    )
+    if release.and_cuda_download_mib is not None:
+        size += _(", {extra} MiB more to download with and-cuda").format(extra=release.and_cuda_download_mib)
+    more = {
+        _("released"): release.released,
+        _("size"): size,
+        "NCCL": _("{version} ({how})").format(version=release.nccl, how=release.nccl_linkage) if release.nccl else "?",
+        "TensorRT": {True: _("yes"), False: _("no"), None: "?"}[release.tensorrt],
+        _("cuDNN version from"): release.cudnn_from or "?",
+    }
+    if release.and_cuda_missing:
+        more[_("not on the package index")] = ", ".join(release.and_cuda_missing)
+    if release.disagreements:
+        more[_("sources differ")] = "; ".join(release.disagreements)
+    return more
 
 
 def _short(code: str) -> str:

@@ -215,14 +215,14 @@ class Tables:
 
         None when the tables do not know that CUDA, or no Windows driver for it.
         """
-        column = "windows" if system in ("windows", "wsl2") else "linux"
+        windows = system in ("windows", "wsl2")
         minor = ".".join(cuda.split(".")[:2])
         families = {row.family: row for row in self.rows(r.DriverFamily)}
         family = families.get(minor) or families.get(minor.split(".")[0])
         releases = self.toolkits(cuda)
         toolkit = releases[0] if releases else None
-        own = getattr(toolkit, column) if toolkit else None
-        minimum = getattr(family, column) if family else own
+        own = None if toolkit is None else toolkit.windows if windows else toolkit.linux
+        minimum = own if family is None else family.windows if windows else family.linux
         if minimum is None:
             return None
         decides: r.Row = family or toolkit  # type: ignore[assignment]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Optional
 
@@ -165,3 +166,32 @@ def listed(indices: Iterable[int]) -> str:
     if len(words) < 2:
         return "".join(words)
     return _("{first} and {last}").format(first=", ".join(words[:-1]), last=words[-1])
+
+
+def lost_gpus(gpus: Optional[Gpus], log: Optional[KernelLog]) -> tuple[str, ...]:
+    """Bus addresses of GPUs that the driver calls lost, or that the kernel log says have fallen off the bus."""
+    buses = [g.bus for g in gpus or () if g.lost]
+    said = [x.bus for x in xids(log, 79)]
+    for text in lost_lines(log) if log else ():
+        said += re.findall(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}", text.lower())
+    for bus in said:
+        if not any(known.startswith(bus.split(".")[0]) for known in buses):
+            buses.append(bus)
+    return tuple(dict.fromkeys(buses))
+
+
+def siblings(gpu: Gpu, gpus: Gpus) -> tuple[Gpu, ...]:
+    """The other GPUs of the same model on the same NVSwitch baseboard: those whose NVLinks lead to switches.
+
+    GPUs joined by bridges are not compared: which cards have one is their owner's choice. Neither are GPUs in MIG mode.
+    """
+    if gpu.mig:
+        return ()
+    return tuple(
+        other
+        for other in gpus
+        if other.index != gpu.index
+        and other.name == gpu.name
+        and not other.mig
+        and any(link.active and link.remote_type == "switch" for link in other.nvlinks or ())
+    )

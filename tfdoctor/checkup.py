@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Optional
 
@@ -21,9 +21,24 @@ def facts_of(host: Host) -> Facts:
     return Facts([host, Tables()], all_probes())
 
 
+@dataclass(frozen=True)
+class Examination:
+    """What one check came to, and the facts it rests on, for whoever wants to compare them with something."""
+
+    report: Report
+    facts: Facts
+
+
 def check(
     host: Host, *, only: Iterable[str] = (), skip: Iterable[str] = (), smoke: Optional[SmokeResults] = None
 ) -> Report:
+    """`examine` where only the report is wanted."""
+    return examine(host, only=only, skip=skip, smoke=smoke).report
+
+
+def examine(
+    host: Host, *, only: Iterable[str] = (), skip: Iterable[str] = (), smoke: Optional[SmokeResults] = None
+) -> Examination:
     """Examine `host`, with what the smoke tests came to where they were run.
 
     `only` and `skip` (codes or names) choose what is reported; the verdict is always over everything.
@@ -42,7 +57,7 @@ def check(
     facts.look_at_all()
     crashes = [*facts.crashes]
     crashes += [Crash(f"{o.rule.code} {o.rule.name}", o.reason) for o in outcomes if o.status is Status.CRASHED]
-    return Report(
+    report = Report(
         target=host.target,
         facts=facts.seen(),
         missing=facts.missing(),
@@ -50,6 +65,7 @@ def check(
         crashes=tuple(crashes),
         verdict=verdict,
     )
+    return Examination(report, facts)
 
 
 def _unfold(outcome: Outcome, wanted: set[str]) -> Outcome:

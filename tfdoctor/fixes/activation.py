@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Optional
 
-from tfdoctor.fixes.snapshot import write_atomically
+from tfdoctor.writing import write_atomically
 
 BEGIN = "# >>> tfdoctor >>>"
 END = "# <<< tfdoctor <<<"

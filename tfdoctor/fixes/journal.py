@@ -15,9 +15,10 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Optional
 
-from tfdoctor.fixes.snapshot import OWN, write_atomically
+from tfdoctor.fixes.snapshot import OWN
 from tfdoctor.i18n import _
 from tfdoctor.model import BadInput
+from tfdoctor.writing import write_atomically
 
 SCHEMA = 1
 KEPT_RUNS = 3  # older ones are forgotten when a new one begins: each holds the replaced files

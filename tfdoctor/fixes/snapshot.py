@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tfdoctor.i18n import _
+from tfdoctor.writing import write_atomically
 
 MANIFEST = "manifest.json"
 OWN = ".tfdoctor"
@@ -51,9 +52,7 @@ def take(folders: tuple[Path, ...], prefix: str, into: Path) -> int:
 def _files(folders: tuple[Path, ...]) -> Iterator[Path]:
     for folder in folders:
         for here, below, names in os.walk(folder):
-            below[:] = [
-                name for name in below if name not in PASSED_OVER and not Path(here, name).is_symlink()
-            ]
+            below[:] = [name for name in below if name not in PASSED_OVER and not Path(here, name).is_symlink()]
             for name in names:
                 yield Path(here, name)
 
@@ -135,13 +134,3 @@ def _remove_empty(folders: tuple[Path, ...]) -> None:
                 left = set()
             if not left and Path(here) != folder:
                 Path(here).rmdir()
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Write `text` so that a reader, or a crash, sees the old content or the new, never half."""
-    beside = path.with_name(f".{path.name}.new")
-    with beside.open("w") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    beside.replace(path)

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import datetime, timezone
 from typing import Any
 
 from tfdoctor import __version__
 from tfdoctor.model import Diagnosis, Fix, Outcome, Report, Status
+from tfdoctor.preflight.judge import Judgement
 from tfdoctor.render.plain import plain
+from tfdoctor.render.view import Checked
 
 SCHEMA = 1
 
 
-def render(report: Report) -> str:
+def render(checked: Checked) -> str:
     """The report as indented JSON text."""
-    return json.dumps(as_object(report), indent=2, ensure_ascii=False, default=str) + "\n"
+    return json.dumps(as_object(checked.report, checked.judgements), indent=2, ensure_ascii=False, default=str) + "\n"
 
 
-def as_object(report: Report) -> dict[str, Any]:
+def as_object(report: Report, judgements: Sequence[Judgement] = ()) -> dict[str, Any]:
     """The report in the shape of the published schema."""
     return {
         "schema": SCHEMA,
@@ -28,6 +31,9 @@ def as_object(report: Report) -> dict[str, Any]:
         "verdict": plain(report.verdict),
         "facts": {**plain(report.facts), **{k: {"unavailable": why} for k, why in sorted(report.missing.items())}},
         "diagnoses": [_diagnosis(o, d) for o in report.found for d in o.diagnoses],
+        "requirements": [
+            {"text": j.requirement.text, "state": j.state, "have": j.have, "why": j.why} for j in judgements
+        ],
         "skipped": [
             {"code": o.rule.code, "name": o.rule.name, "reason": o.reason}
             for o in report.outcomes

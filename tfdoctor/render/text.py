@@ -10,6 +10,7 @@ from typing import Any, Callable, Optional
 from tfdoctor import __version__
 from tfdoctor.i18n import _, ngettext
 from tfdoctor.model import Diagnosis, Fix, Outcome, Report, Severity, Status
+from tfdoctor.render.view import Checked
 
 Paint = Callable[[str, str], str]
 GIB = 1024**3
@@ -18,9 +19,9 @@ VERDICTS = {"yes": ("YES", "green"), "no": ("NO", "red"), "unknown": ("UNKNOWN",
 COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 
 
-def render(report: Report, *, width: int = 100, colour: bool = False, verbose: bool = False) -> str:
+def render(checked: Checked, *, width: int = 100, colour: bool = False, verbose: bool = False) -> str:
     """The report for a terminal of `width` columns. `verbose` adds the evidence and every skipped check."""
-    return "\n".join(_lines(report, min(max(width, 40), 120), _painter(colour), verbose)) + "\n"
+    return "\n".join(_lines(checked, min(max(width, 40), 120), _painter(colour), verbose)) + "\n"
 
 
 def render_found(report: Report, *, width: int = 100, colour: bool = False, verbose: bool = False) -> str:
@@ -37,7 +38,8 @@ def _painter(colour: bool) -> Paint:
     return lambda text, name: click.style(text, fg=name, bold=True)
 
 
-def _lines(report: Report, width: int, paint: Paint, verbose: bool) -> Iterator[str]:
+def _lines(checked: Checked, width: int, paint: Paint, verbose: bool) -> Iterator[str]:
+    report = checked.report
     word, colour = VERDICTS[report.verdict.gpu]
     yield _("Will TensorFlow use the GPUs?  {word}").format(word=paint(word, colour))
     yield from _wrapped(report.verdict.summary, width, "  ")
@@ -47,6 +49,7 @@ def _lines(report: Report, width: int, paint: Paint, verbose: bool) -> Iterator[
     yield ""
     yield from _machine(report)
     yield from _gpus(report)
+    yield from _requirements(checked, width, paint)
     yield from _found(report, width, paint, verbose)
     yield from _not_looked(report, width, verbose)
 
@@ -138,6 +141,16 @@ def _gpus(report: Report) -> Iterator[str]:
     ]
     yield from ("  " + line for line in tabulate(rows, head, tablefmt="simple", disable_numparse=True).splitlines())
     yield ""
+
+
+def _requirements(checked: Checked, width: int, paint: Paint) -> Iterator[str]:
+    colours = {"met": "green", "not-met": "red", "unknown": "red"}
+    for judgement in checked.judgements:
+        yield f"{paint(judgement.state, colours[judgement.state])}  {judgement.requirement.text}"
+        if not judgement.met:
+            yield from _wrapped(judgement.why, width, "  ")
+    if checked.judgements:
+        yield ""
 
 
 def _memory(used: Optional[int], total: Optional[int]) -> str:

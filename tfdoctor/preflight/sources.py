@@ -1,0 +1,83 @@
+"""Where requirements are written: on the command line, in a file of lines, in pyproject.toml."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from tfdoctor.i18n import _
+from tfdoctor.model import BadInput
+from tfdoctor.preflight.requirement import Requirement, parse
+
+PROJECT = "pyproject.toml"
+TABLE = "[tool.tfdoctor]"
+
+
+def gather(texts: Iterable[str], files: Iterable[str]) -> tuple[Requirement, ...]:
+    """Every requirement of the command line and of `files`; with neither, those of ./pyproject.toml.
+
+    Raises BadInput that names the file and the line.
+    """
+    given = [parse(text) for text in texts]
+    named = [r for file in files for r in from_file(file)]
+    if not given and not list(files) and has_table(PROJECT):
+        return tuple(from_file(PROJECT))
+    return (*given, *named)
+
+
+def has_table(path: str) -> bool:
+    """Is there a [tool.tfdoctor] in this file? Cheap: most projects have none."""
+    try:
+        return TABLE in Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
+
+
+def from_file(path: str) -> list[Requirement]:
+    """The requirements in a .toml file's [tool.tfdoctor] `require`, or one a line (`#` begins a comment)."""
+    if os.path.isdir(path):
+        raise BadInput(_("{path} is a folder; --expect wants a file with one requirement a line.").format(path=path))
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise BadInput(_("There is no file {path}; `tfdoctor expect` writes one.").format(path=path)) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(_("{path} cannot be read ({error}).").format(path=path, error=error)) from error
+    lines = _toml(path, text) if path.endswith(".toml") else list(enumerate(text.splitlines(), 1))
+    found = []
+    for number, line in lines:
+        content = line.partition("#")[0].strip()
+        if content:
+            found.append(_named(path, number, content))
+    if not found:
+        raise BadInput(_("{path} holds no requirement; write one a line, such as gpus>=1.").format(path=path))
+    return found
+
+
+def _named(path: str, number: int, text: str) -> Requirement:
+    try:
+        return parse(text)
+    except BadInput as wrong:
+        raise BadInput(f"{path}:{number}: {wrong}") from wrong
+
+
+def _toml(path: str, text: str) -> list[tuple[int, str]]:
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    try:
+        content: Any = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(_("{path} is not TOML ({error}).").format(path=path, error=error)) from error
+    table = content.get("tool", {}).get("tfdoctor", {})
+    wanted = table.get("require", []) if isinstance(table, dict) else None
+    unknown = sorted(set(table) - {"require"}) if isinstance(table, dict) else []
+    if unknown or not isinstance(wanted, list) or not all(isinstance(w, str) for w in wanted):
+        text = _('{path}: [tool.tfdoctor] holds only require = ["gpus>=1", …]{extra}.')
+        extra = _(", and not {names}").format(names=", ".join(unknown)) if unknown else ""
+        raise BadInput(text.format(path=path, extra=extra))
+    return list(enumerate(wanted, 1))

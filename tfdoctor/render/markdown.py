@@ -1,0 +1,61 @@
+"""`check --format markdown`: for a step summary, an issue or a wiki."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+
+from tfdoctor import __version__
+from tfdoctor.i18n import _
+from tfdoctor.model import Fix
+from tfdoctor.render.view import Checked
+
+WORDS = {"yes": _("yes"), "no": _("no"), "unknown": _("unknown")}
+
+
+def render(checked: Checked) -> str:
+    """Verdict, requirements as a table, diagnoses with what to do."""
+    return "\n".join(_lines(checked)) + "\n"
+
+
+def _lines(checked: Checked) -> Iterator[str]:
+    verdict = checked.report.verdict
+    yield _("## Will TensorFlow use the GPUs: {word}").format(word=WORDS[verdict.gpu])
+    yield ""
+    yield escape(verdict.summary)
+    yield ""
+    if checked.judgements:
+        yield _("| requirement | state | here |")
+        yield "|---|---|---|"
+        for judgement in checked.judgements:
+            yield f"| {escape(judgement.requirement.text)} | {judgement.state} | {escape(judgement.have)} |"
+        yield ""
+    for outcome, diagnosis, severity in checked.findings:
+        folded = _(", a consequence of {code}").format(code=outcome.folded_under) if outcome.folded_under else ""
+        yield f"### {severity}: {outcome.rule.code} {outcome.rule.name}{folded}"
+        yield ""
+        yield escape(diagnosis.message)
+        yield ""
+        if not outcome.folded_under:
+            for fix in diagnosis.fixes:
+                yield from _fix(fix)
+    yield _("tfdoctor {version}").format(version=__version__)
+
+
+def _fix(fix: Fix) -> Iterator[str]:
+    yield f"- {escape(fix.title)}"
+    lines = [shlex.join(command) for command in fix.commands]
+    lines += [f"unset {n}" if v is None else f"export {n}={shlex.quote(v)}" for n, v in fix.environment]
+    if lines:
+        yield "  ```"
+        yield from ("  " + line for line in lines)
+        yield "  ```"
+    yield ""
+
+
+def escape(text: str) -> str:
+    """`text` as it reads, whatever Markdown it looks like; on one line."""
+    out = " ".join(text.split())
+    for mark in "\\`*_[]<>|#":
+        out = out.replace(mark, "\\" + mark)
+    return out

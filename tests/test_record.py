@@ -21,6 +21,7 @@ from tfdoctor.host import CAPTURES, Host, LiveHost, RecordedHost
 from tfdoctor.loader_cache import CacheEntry, parse_cache
 from tfdoctor.model import BadInput, Unavailable
 from tfdoctor.probes.device_nodes import DeviceNodes
+from tfdoctor.probes.kernel_log import KernelLog
 from tfdoctor.probes.nvml import Gpus
 from tfdoctor.probes.pci import Pci
 from tfdoctor.record import record
@@ -108,11 +109,19 @@ def test_a_log_that_may_not_be_read_is_not_an_empty_one(machine, tmp_path):
         RecordedHost(str(tmp_path / "out")).capture("dmesg.txt")
 
 
+def test_the_journal_stands_in_for_a_log_that_may_not_be_read(machine, tmp_path):
+    refused = "import sys; sys.exit(1)"
+    live = machine(programs={"dmesg": refused, "journalctl": "print('NVRM: Xid (PCI:0000:01:00): 48, pid=1, name=x, DBE')"})
+    record(live, str(tmp_path / "out"))
+    (xid,) = facts_of(RecordedHost(str(tmp_path / "out"))).get(KernelLog).xids
+    assert xid.code == 48
+
+
 def test_every_part_of_the_contract(machine, tmp_path):
     programs = dict.fromkeys(("nvidia-smi", "lspci", "dmesg", "rocm-smi", "modinfo"), "print('something')")
     parts = record(machine(programs=programs), str(tmp_path / "out"))
     own = {"root", "nvml.json", "target.json", "env.txt", "dev.txt", "space.json", "elf.json", "pip-freeze.txt", "absent.txt", "recording.json"}
-    assert set(parts) == own | set(CAPTURES)
+    assert set(parts) == own | set(CAPTURES) - {"journal.txt"}
     about = json.loads((tmp_path / "out/recording.json").read_text())
     assert about["schema"] == 1
     assert about["tfdoctor"]

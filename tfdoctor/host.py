@@ -35,6 +35,7 @@ CAPTURES: Mapping[str, tuple[str, ...]] = {
     "dmesg.txt": ("dmesg",),
     "rocm-smi.json": ("rocm-smi", "--showallinfo", "--json"),
     "modinfo.txt": ("modinfo", "nvidia"),
+    "journal.txt": ("journalctl", "-k", "-b", "-q", "--no-pager", "-o", "cat"),
 }
 
 RECORDING_SCHEMA = 1

@@ -32,6 +32,7 @@ from tfdoctor.probes.kernel_driver import KernelModuleFile
 from tfdoctor.probes.platform import Platform, Shm
 from tfdoctor.scrub import Scrubber, strings
 
+LOGS = ("dmesg.txt", "journal.txt")  # two sources of one log
 KEEP = ".keep"  # in an empty folder, because archives and version control forget empty folders
 
 
@@ -183,10 +184,7 @@ class _Recording:
             (folder / name).write_text(text, encoding="utf-8", newline="\n")
 
     def _parts(self) -> Iterator[tuple[str, str]]:
-        for name, done in self._captures.items():
-            printed = done.stdout if done.stdout.strip() else done.stderr
-            if name == "dmesg.txt" and done.code != 0:
-                continue  # the kernel did not let us look
+        for name, printed in self._printed():
             yield name, self._scrub.text(recorded_files.CAPTURES.get(name, str)(printed))
         if self._nvml is not None:
             yield "nvml.json", _json(self._scrub.value(self._nvml))
@@ -202,6 +200,17 @@ class _Recording:
         yield "pip-freeze.txt", self._freeze()
         yield "absent.txt", "".join(f"{path}\n" for path in sorted(self._absent()))
         yield "recording.json", _json(self._about())
+
+    def _printed(self) -> Iterator[tuple[str, str]]:
+        """What each program printed. The kernel's log is dmesg's, or the journal's where dmesg was not allowed."""
+        dmesg, journal = (self._captures.get(name) for name in LOGS)
+        if dmesg is not None and dmesg.code == 0:
+            yield "dmesg.txt", dmesg.stdout
+        elif journal is not None and journal.code == 0 and journal.stdout.strip():
+            yield "dmesg.txt", journal.stdout
+        for name, done in self._captures.items():
+            if name not in LOGS:
+                yield name, done.stdout if done.stdout.strip() else done.stderr
 
     def _environment_text(self) -> str:
         rows = (f"{name}={' '.join(value.splitlines())}" for name, value in self._environment.items())
@@ -245,7 +254,7 @@ class _Recording:
         stated: dict[str, Any] = {
             "can_open": self._notes.opened,
             "links": {self._scrub.text(a): self._scrub.text(b) for a, b in self._notes.links.items() if a != b},
-            "exit_codes": {n: c.code for n, c in self._captures.items() if c.code is not None},
+            "exit_codes": {n: c.code for n, c in self._captures.items() if c.code is not None and n not in LOGS},
         }
         if platform is not None:
             names = ("system", "machine", "kernel", "distro", "distro_version", "libc", "libc_version")

@@ -220,6 +220,11 @@ def test_wsl(tmp_path):
     assert facts.get(GpuMachine).evidence == "/dev/dxg"
 
 
+def test_wsl_with_a_kernel_of_ones_own(tmp_path):
+    own = {"/proc/version": "Linux version 6.9.0-mine (a@b)", "/proc/sys/kernel/osrelease": "6.9.0-mine\n"}
+    assert live(tmp_path, {**WSL, **own, "/dev/dxg": ""}).get(Wsl).version == 2
+
+
 def test_wsl_without_its_device_is_no_proof_of_no_gpu(tmp_path):
     facts = live(tmp_path, {**WSL, "/sys/bus/pci/devices/none": ""})
     assert facts.get(Wsl).dxg is False
@@ -414,6 +419,20 @@ def test_kernel_log(tmp_path):
 def test_kernel_log_that_may_not_be_read(tmp_path):
     program(tmp_path, "dmesg", "import sys; sys.stderr.write('dmesg: read kernel buffer failed: Operation not permitted\\n'); sys.exit(1)")
     with pytest.raises(Unavailable, match="Operation not permitted"):
+        live(tmp_path).get(KernelLog)
+
+
+def test_journal_where_dmesg_is_not_allowed(tmp_path):
+    program(tmp_path, "dmesg", "import sys; sys.exit(1)")
+    program(tmp_path, "journalctl", "print('NVRM: Xid (PCI:0000:01:00): 48, pid=1, name=x, DBE')")
+    found = live(tmp_path).get(KernelLog)
+    assert ([x.code for x in found.xids], found.source) == ([48], "journalctl -k -b")
+
+
+def test_an_empty_journal_is_one_that_may_not_be_read(tmp_path):
+    program(tmp_path, "dmesg", "import sys; sys.exit(1)")
+    program(tmp_path, "journalctl", "")
+    with pytest.raises(Unavailable):
         live(tmp_path).get(KernelLog)
 
 

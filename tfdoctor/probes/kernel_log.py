@@ -9,7 +9,9 @@ from tfdoctor.engine import probe
 from tfdoctor.host import Host
 from tfdoctor.i18n import _
 from tfdoctor.model import NotApplicable, Unavailable
+from tfdoctor.probes.looking import if_told
 from tfdoctor.probes.parse import dmesg
+from tfdoctor.probes.pci import Pci
 from tfdoctor.probes.platform import Platform
 
 
@@ -51,20 +53,29 @@ class KernelLog:
 
 
 @probe
-def look_at_kernel_log(host: Host, platform: Optional[Platform]) -> KernelLog:
-    """`dmesg`. Most systems show it only to root or to members of a group: then Unavailable, with what dmesg said."""
+def look_at_kernel_log(host: Host, platform: Optional[Platform], pci: Optional[Pci]) -> KernelLog:
+    """`dmesg`, else the journal. Most systems show dmesg only to root, and the journal to members of a group as well."""
     if platform is not None and platform.system != "linux":
         raise NotApplicable(_("only Linux has this kernel log"))
-    done = host.capture("dmesg.txt")
-    if done is None:
-        raise Unavailable(_("there is no program dmesg"))
-    if done.code not in (0, None):
-        said = (done.stderr.strip() or done.stdout.strip()).splitlines()
-        raise Unavailable(_("the kernel log cannot be read ({why})").format(why=said[-1][:200] if said else done.code))
-    log = dmesg.parse(done.stdout)
+    text, source = _log(host, worth_the_journal=pci is None or bool(pci.nvidia_gpus))
+    log = dmesg.parse(text)
     return KernelLog(
         xids=tuple(Xid(**asdict(x)) for x in log.xids),
         sxids=tuple(SXid(**asdict(x)) for x in log.sxids),
         lines=log.lines,
-        source="dmesg",
+        source=source,
     )
+
+
+def _log(host: Host, worth_the_journal: bool) -> tuple[str, str]:
+    """(text, source). Raises Unavailable with what dmesg said."""
+    done = host.capture("dmesg.txt")
+    if done is not None and done.code in (0, None):
+        return done.stdout, "dmesg"
+    journal = if_told(lambda: host.capture("journal.txt")) if host.live and worth_the_journal else None
+    if journal is not None and journal.code == 0 and journal.stdout.strip():  # empty: this user may not read it
+        return journal.stdout, "journalctl -k -b"
+    if done is None:
+        raise Unavailable(_("there is no program dmesg"))
+    said = (done.stderr.strip() or done.stdout.strip()).splitlines()
+    raise Unavailable(_("the kernel log cannot be read ({why})").format(why=said[-1][:200] if said else done.code))

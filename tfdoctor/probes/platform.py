@@ -11,9 +11,11 @@ from typing import Any, Optional
 
 import psutil
 
+from tfdoctor import loose
 from tfdoctor.engine import probe
 from tfdoctor.host import Host
 from tfdoctor.i18n import _
+from tfdoctor.loose import mapping
 from tfdoctor.model import NotApplicable, Unavailable
 from tfdoctor.probes.looking import first_text, if_told, text
 from tfdoctor.probes.parse import cpuinfo, linux_version, meminfo, os_release, proc_limits
@@ -85,24 +87,23 @@ def look_at_platform(host: Host) -> Platform:
     """Linux from its files; other systems from Python's platform module; a recording also from what it states."""
     if host.live and platform_name() != "linux":
         return _as_python_says()
-    stated = host.stated("platform") or {}
-    told = if_told(lambda: host.target_answer().get("python")) if not host.live else None
-    told = told if isinstance(told, dict) else {}
+    stated = mapping(host.stated("platform"))
+    told = mapping(if_told(lambda: host.target_answer().get("python")) if not host.live else None)
     system = _system(host, stated, told)
     kernel = text(host, "/proc/sys/kernel/osrelease") or linux_version.release(text(host, "/proc/version"))
-    kernel = kernel or stated.get("kernel", "") or (python_platform.release() if host.live else "")
+    kernel = kernel or loose.text(stated.get("kernel")) or (python_platform.release() if host.live else "")
     release = _os_release(host) if system == "linux" else {}
     libc, libc_version = _libc(host, stated) if system == "linux" else ("", "")
     return Platform(
         system=system,
         machine=_machine(host, stated, told),
         kernel=kernel,
-        distro=release.get("ID", stated.get("distro", "")),
+        distro=release.get("ID", loose.text(stated.get("distro"))),
         distro_like=tuple(release.get("ID_LIKE", "").split()),
-        distro_version=release.get("VERSION_ID", stated.get("distro_version", "")),
+        distro_version=release.get("VERSION_ID", loose.text(stated.get("distro_version"))),
         libc=libc,
         libc_version=libc_version,
-        wsl=linux_version.wsl(kernel),
+        wsl=linux_version.wsl(kernel) or (2 if system == "linux" and _has_dxg(host) else 0),
         source="/proc, /etc/os-release" if system == "linux" else "target.json",
     )
 
@@ -142,6 +143,11 @@ def _system(host: Host, stated: Mapping[str, Any], told: Mapping[str, Any]) -> s
     raise Unavailable(_("the recording does not tell the operating system"))
 
 
+def _has_dxg(host: Host) -> bool:
+    """WSL2 with a kernel of the user's own making, whose name does not tell."""
+    return if_told(lambda: host.stat("/dev/dxg")) is not None
+
+
 def _machine_name(name: str) -> str:
     """One name for one architecture: AMD64 -> x86_64, arm64 -> aarch64."""
     lower = name.lower()
@@ -150,8 +156,8 @@ def _machine_name(name: str) -> str:
 
 def _machine(host: Host, stated: Mapping[str, Any], told: Mapping[str, Any]) -> str:
     by_kernel = text(host, "/proc/sys/kernel/arch") or cpuinfo.parse(text(host, "/proc/cpuinfo")).machine
-    name = by_kernel or stated.get("machine") or told.get("machine") or (python_platform.machine() if host.live else "")
-    return _machine_name(str(name))
+    name = by_kernel or loose.text(stated.get("machine")) or loose.text(told.get("machine")) or (python_platform.machine() if host.live else "")
+    return _machine_name(name)
 
 
 def _os_release(host: Host) -> dict[str, str]:
@@ -161,7 +167,7 @@ def _os_release(host: Host) -> dict[str, str]:
 def _libc(host: Host, stated: Mapping[str, Any]) -> tuple[str, str]:
     """("glibc", "2.36"), ("musl", "") or ("", "") when it is not told."""
     if not host.live:
-        return str(stated.get("libc", "")), str(stated.get("libc_version", ""))
+        return loose.text(stated.get("libc")), loose.text(stated.get("libc_version"))
     try:
         name, _space, version = (os.confstr("CS_GNU_LIBC_VERSION") or "").partition(" ")
     except (ValueError, OSError):  # musl knows no such name
@@ -203,9 +209,12 @@ def look_at_shm(host: Host) -> Shm:
     space = host.space(SHM)
     if space is None:
         raise NotApplicable(_("there is no /dev/shm"))
-    stated = host.stated("shm") or {}
-    stale, size = (stated.get("stale", []), stated.get("stale_bytes", 0)) if not host.live else _stale_segments(host)
-    return Shm(space.total, space.free, tuple(map(str, stale)), int(size), SHM)
+    if host.live:
+        stale, size = _stale_segments(host)
+    else:
+        stated = mapping(host.stated("shm"))
+        stale, size = list(loose.texts(stated.get("stale"))), loose.number(stated.get("stale_bytes"))
+    return Shm(space.total, space.free, tuple(stale), size, SHM)
 
 
 def _stale_segments(host: Host) -> tuple[list[str], int]:

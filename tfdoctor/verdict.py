@@ -9,7 +9,7 @@ from typing import Optional
 
 from tfdoctor.engine import Facts
 from tfdoctor.i18n import _
-from tfdoctor.model import Diagnosis, NotApplicable, Outcome, Status, Unavailable, Verdict
+from tfdoctor.model import Diagnosis, NotApplicable, Outcome, Severity, Status, Unavailable, Verdict
 from tfdoctor.probes.gpu_machine import GpuMachine
 from tfdoctor.probes.libraries import DriverLibrary, Libraries
 from tfdoctor.probes.nvml import Driver, Gpus
@@ -34,7 +34,7 @@ def decide(outcomes: Sequence[Outcome], facts: Facts) -> Verdict:
             predicted="no",
         )
     reasons = [o.reason for o in blocking if o.status in (Status.SKIPPED, Status.CRASHED)]
-    reasons += [d.message.rstrip(".") for o in found for d in o.diagnoses if _unsure(o, d)]
+    reasons += [d.message.rstrip(".") for o in found for d in o.diagnoses if _unsure(o, d) and not _mere(d)]
     reasons += _not_seen(facts)
     if reasons:
         return Verdict("unknown", None, _("Cannot tell: {reasons}.").format(reasons=_and_more(reasons)), "unknown")
@@ -62,6 +62,11 @@ def prove(predicted: Verdict, smoke: SmokeResults) -> Verdict:
 def _unsure(outcome: Outcome, diagnosis: Diagnosis) -> bool:
     """The rule itself took its finding back to a milder form: it may be so, it need not."""
     return diagnosis.severity is not None and diagnosis.severity < outcome.rule.severity
+
+
+def _mere(diagnosis: Diagnosis) -> bool:
+    """Good to know and no fault: some GPUs hidden on purpose, an old card that only drives a screen."""
+    return diagnosis.severity is Severity.INFO
 
 
 def _for_certain(outcome: Outcome, facts: Facts) -> bool:

@@ -18,6 +18,7 @@ from tfdoctor.loose import mapping, text, texts
 from tfdoctor.model import NotApplicable, Unavailable
 from tfdoctor.probes.interpreter import Distributions
 from tfdoctor.probes.library_files import LibraryFile, LibraryFiles, component_of
+from tfdoctor.probes.looking import if_told
 from tfdoctor.probes.platform import Cpu, Platform
 from tfdoctor.probes.tensorflow import TensorFlow
 from tfdoctor.tables import Tables, fits
@@ -152,7 +153,7 @@ def _loader(host: Host, machine: str, bits: int, cpu: Optional[Cpu], executable:
         library_path=host.env().get(LD_LIBRARY_PATH, ""),
         cache=parse_cache(host.read_bytes("/etc/ld.so.cache") or b""),
         hwcaps=usable_hwcaps(cpu.flags) if cpu is not None else (),
-        program=_object(host, host.realpath(executable)) if executable else None,
+        program=if_told(lambda: _object(host, host.realpath(executable))) if executable else None,
     )
 
 

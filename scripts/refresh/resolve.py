@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Optional
 
-import requests
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
+from pypi_simple import NoSuchProjectError
 
 from refresh.index import SOURCE, Index, WheelFile
 
@@ -24,7 +24,7 @@ def resolved(index: Index, ranges: Mapping[str, str]) -> dict[str, Optional[Whee
 def _newest(index: Index, project: str, asked: str) -> Optional[WheelFile]:
     try:
         files = index.files(project)
-    except requests.HTTPError:
+    except NoSuchProjectError:
         return None
     wanted = SpecifierSet(asked)
     fitting = [file for file in files if _installs(file) and wanted.contains(file.version)]

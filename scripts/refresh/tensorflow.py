@@ -49,7 +49,7 @@ def row(
     extra = _extra(main["requires_dist"], "and-cuda")
     found = {
         "version": version,
-        "released": min(w.uploaded for w in wheels if w.uploaded),
+        "released": min((w.uploaded for w in wheels if w.uploaded), default=(old or {}).get("released", "")),
         "gpu_distribution": gpu_wheel.project if gpu_wheel else "tensorflow",
         "pythons": _pythons(_linux(wheels)),
         "requires_python": _specifier(main["requires_python"] or ""),

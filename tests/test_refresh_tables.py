@@ -1,0 +1,291 @@
+"""Rebuilding rows: the reading of fat binaries and wheels, on an index of this test's own; and the real one."""
+
+from __future__ import annotations
+
+import hashlib
+import http.server
+import io
+import json
+import struct
+import subprocess
+import sys
+import threading
+import zipfile
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+from elf_build import build
+from fake_build import compiler
+from hypothesis import given
+from hypothesis import strategies as st
+
+pytest.importorskip("pypi_simple", reason="needs the extra tables")
+pytest.importorskip("remotezip", reason="needs the extra tables")
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(REPOSITORY / "scripts"))
+
+import refresh_tables  # noqa: E402
+from refresh import companions, nccl, tensorflow, wheel  # noqa: E402
+from refresh.fatbin import MAGIC, scan  # noqa: E402
+from refresh.index import Index, configured_index  # noqa: E402
+from refresh.resolve import resolved  # noqa: E402
+
+
+def entry(kind: int, architecture: int, version: tuple[int, int] = (1, 7), code: bytes = b"x" * 40) -> bytes:
+    """One entry of a fat binary: kind 1 PTX, 2 machine code."""
+    head = struct.pack("<HHIQ", kind, 0x101, 64, len(code)) + b"\0" * 8
+    head += struct.pack("<HHI", version[1], version[0], architecture)
+    return head.ljust(64, b"\0") + code
+
+
+def fatbin(*entries: bytes) -> bytes:
+    payload = b"".join(entries)
+    return MAGIC + struct.pack("<HHQ", 1, 16, len(payload)) + payload
+
+
+LIBRARY = (
+    b"\x7fELF text before "
+    + fatbin(entry(2, 60), entry(2, 80), entry(1, 90, (8, 5)))
+    + b"between"
+    + fatbin(entry(2, 60), entry(2, 80), entry(2, 90), entry(1, 90, (8, 3)))
+    + fatbin(entry(2, 60), entry(2, 80), entry(1, 90, (8, 5)))
+    + fatbin(entry(1, 90, (8, 3)))
+)
+
+
+def test_fat_binaries_are_counted_by_what_they_hold():
+    assert scan(io.BytesIO(LIBRARY)) == {
+        ((60, 80), ((90, "8.5"),)): 2,
+        ((60, 80, 90), ((90, "8.3"),)): 1,
+        ((), ((90, "8.3"),)): 1,
+    }
+
+
+def test_fat_binaries_over_the_border_of_two_reads_are_found(monkeypatch):
+    monkeypatch.setattr("refresh.fatbin._CHUNK", 37)
+    assert sum(scan(io.BytesIO(LIBRARY)).values()) == 4
+
+
+def test_a_cut_off_fat_binary_is_left_out():
+    whole = fatbin(entry(2, 60), entry(2, 80))
+    assert sum(scan(io.BytesIO(whole + whole[:-10])).values()) == 1
+
+
+@given(st.binary(max_size=400), st.lists(st.integers(0, 400), max_size=4))
+def test_no_bytes_make_the_scan_fail(noise, cuts):
+    data = noise + MAGIC + noise + LIBRARY
+    for cut in cuts:
+        scan(io.BytesIO(data[cut:]))
+    scan(io.BytesIO(noise + MAGIC + noise))
+
+
+def test_library_names_come_from_the_versions_in_the_header():
+    names = wheel.sonames({"TF_CUDA_VERSION": "11.8", "TF_CUDART_VERSION": "11", "TF_CUSOLVER_VERSION": "11"})
+    assert names == {"cudart": "libcudart.so.11.0", "cusolver": "libcusolver.so.11"}
+    assert wheel.sonames({"TF_CUDA_VERSION": "10.1"}) == {"cudart": "libcudart.so.10.1"}
+    assert wheel.sonames({}) == {}
+
+
+class Ranges(http.server.BaseHTTPRequestHandler):
+    """Serves ``files`` with byte ranges, as package indexes do."""
+
+    files: ClassVar[dict[str, bytes]] = {}
+
+    def do_GET(self) -> None:
+        content = self.files.get(self.path)
+        if content is None:
+            self.send_error(404)
+            return
+        asked = self.headers.get("Range", "")
+        first, last = 0, len(content) - 1
+        if asked.startswith("bytes=-"):
+            first = max(0, len(content) - int(asked[7:]))
+        elif asked:
+            begin, _, end = asked[6:].partition("-")
+            first, last = int(begin), min(int(end), last) if end else last
+        body = content[first : last + 1]
+        self.send_response(206 if asked else 200)
+        self.send_header("Content-Type", "text/html" if self.path.endswith("/") else "application/octet-stream")
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Accept-Ranges", "bytes")
+        if asked:
+            self.send_header("Content-Range", f"bytes {first}-{last}/{len(content)}")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Quiet."""
+
+
+METADATA = """Metadata-Version: 2.1
+Name: {name}
+Version: {version}
+{requires}
+"""
+CUDA_CONFIG = """#define TF_CUDA_VERSION "12.5.1"
+#define TF_CUDART_VERSION "12"
+#define TF_CUBLAS_VERSION "12"
+#define TF_CUDNN_VERSION "9"
+#define TF_CUDA_COMPUTE_CAPABILITIES 60, 80, 90
+"""
+BUILD_INFO = """import collections
+build_info = collections.OrderedDict([('cuda_version', '12.5.1'), ('cudnn_version', '9'),
+    ('cuda_compute_capabilities', ['sm_60', 'sm_80', 'compute_90']), ('is_cuda_build', True),
+    ('is_tensorrt_build', False)])
+"""
+
+
+def packed(name: str, version: str, requires: list[str], members: dict[str, bytes]) -> bytes:
+    lines = "\n".join(f"Requires-Dist: {line}" for line in requires)
+    folder = f"{name}-{version}.dist-info"
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(f"{folder}/METADATA", METADATA.format(name=name, version=version, requires=lines))
+        for path, content in members.items():
+            archive.writestr(path, content)
+    return out.getvalue()
+
+
+@pytest.fixture
+def index(monkeypatch, tmp_path):
+    """An index with one TensorFlow of one page each, a cuDNN, a companion and an NCCL."""
+    if compiler() is None:
+        pytest.skip("needs a C compiler")
+    folders = ["$ORIGIN/../nvidia/cublas/lib", "$ORIGIN/", "$ORIGIN/../../nvidia/cudnn/lib"]
+    framework = build(tmp_path / "libtensorflow_framework.so.2", runpath=folders).read_bytes() + LIBRARY
+    filler = {f"tensorflow/filler{number}.py": b"" for number in range(30)}
+    members = {
+        **filler,
+        "tensorflow/libtensorflow_framework.so.2": framework,
+        "tensorflow/python/platform/build_info.py": BUILD_INFO.encode(),
+        "tensorflow/include/third_party/gpus/cuda/cuda_config.h": CUDA_CONFIG.encode(),
+        "tensorflow/include/external/nccl/nccl.h": b"#define NCCL_MAJOR 2\n#define NCCL_MINOR 25\n#define NCCL_PATCH 1\n",
+    }
+    requires = ["numpy<2.2,>=1.26", "protobuf<6.0.0dev,>=3.20.3", "nvidia-cudnn-cu12<10.0,>=9.3; extra == 'and-cuda'"]
+    windows = ["tensorflow-intel==2.20.0; platform_system == 'Windows'"]
+    files = {
+        "tensorflow": {
+            "tensorflow-2.20.0-cp311-cp311-manylinux_2_17_x86_64.whl": packed(
+                "tensorflow", "2.20.0", requires, members
+            ),
+            "tensorflow-2.20.0-cp39-cp39-manylinux_2_17_x86_64.whl": packed("tensorflow", "2.20.0", requires, members),
+            "tensorflow-2.20.0-cp311-cp311-win_amd64.whl": packed("tensorflow", "2.20.0", windows, {}),
+            "tensorflow-2.21.0rc0-cp311-cp311-manylinux_2_17_x86_64.whl": packed("tensorflow", "2.21.0rc0", [], {}),
+        },
+        "nvidia-cudnn-cu12": {
+            f"nvidia_cudnn_cu12-{v}-py3-none-manylinux_2_27_x86_64.whl": packed("nvidia_cudnn_cu12", v, [], {})
+            for v in ("9.3.0.75", "9.28.0.42", "10.1")
+        },
+        "tf-keras": {
+            "tf_keras-2.20.1-py3-none-any.whl": packed("tf_keras", "2.20.1", ["tensorflow<2.21,>=2.20"], {}),
+        },
+        "nvidia-nccl-cu12": {
+            "nvidia_nccl_cu12-2.25.1-py3-none-manylinux2014_x86_64.whl": packed(
+                "nvidia_nccl_cu12", "2.25.1", [], {"nvidia/nccl/lib/libnccl.so.2": LIBRARY}
+            ),
+        },
+        "nvidia-nccl-cu11": {},
+        "nvidia-nccl-cu13": {},
+        "tensorflow-gpu": {},
+    }
+    served = {f"/files/{name}": content for listed in files.values() for name, content in listed.items()}
+    for project, listed in files.items():
+        links = "".join(
+            f'<a href="/files/{name}#sha256={hashlib.sha256(content).hexdigest()}">{name}</a>'
+            for name, content in listed.items()
+        )
+        served[f"/simple/{project}/"] = f"<html><body>{links}</body></html>".encode()
+    handler = type("Handler", (Ranges,), {"files": served})
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{server.server_port}/simple/")
+    yield Index(tmp_path / "cache"), served
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_release_is_rebuilt_from_its_wheels(index):
+    row = tensorflow.row(index[0], "2.20.0", None, "2026-11-30")
+    assert tensorflow.releases(index[0]) == ["2.20.0"]
+    assert row["cuda"] == "12.5.1" and row["nccl"] == "2.25.1"
+    assert (row["cudnn"], row["cudnn_from"]) == ("9", "build_info")
+    assert row["compute_capabilities"] == ["sm_60", "sm_80", "compute_90"]
+    assert row["sonames"]["cublasLt"] == "libcublasLt.so.12"
+    assert row["pythons"] == ["cp39", "cp311"]
+    assert row["glibc_floor"] == "2.17"
+    assert row["requires"]["protobuf"] == [{"range": "<6.0.0.dev0,>=3.20.3", "marker": ""}]
+    assert row["and_cuda"] == {"nvidia-cudnn-cu12": "<10.0,>=9.3"}
+    assert row["and_cuda_resolved"] == {"nvidia-cudnn-cu12": "9.28.0.42"}
+    assert row["runpath_dirs"] == {"libtensorflow_framework.so.2": ["nvidia/cublas/lib", "nvidia/cudnn/lib"]}
+    assert [(code["count"], code["ptx_isa"]) for code in row["gpu_code"]] == [(2, "8.5"), (1, "8.3")]
+    linux, windows = row["platforms"]
+    assert linux["is_cuda"] and not linux["stub"]
+    assert windows["stub"] and windows["forwards_to"] == "tensorflow-intel" and not windows["is_cuda"]
+
+
+def test_what_was_read_is_kept_by_the_hash_of_the_wheel(index):
+    reader, served = index
+    first = tensorflow.row(reader, "2.20.0", None, "2026-11-30")
+    for name in [name for name in served if name.startswith("/files/")]:
+        del served[name]
+    assert tensorflow.row(reader, "2.20.0", None, "2026-11-30") == first
+
+
+def test_companions_and_nccl_are_rebuilt(index):
+    (row,) = companions.rows(index[0], "tf-keras", {}, "2026-11-30")
+    assert (row["version"], row["tensorflow"], row["how"]) == ("2.20.1", "<2.21,>=2.20", "requires")
+    (row,) = nccl.rows(index[0], {}, "2026-11-30")
+    assert row["machine_code"] == ["sm_60", "sm_80", "sm_90"] and row["ptx_isa"] == "8.5"
+
+
+def test_what_is_not_on_the_index_is_missing(index):
+    assert resolved(index[0], {"nvidia-cudnn-cu12": ">=11", "no-such-project": ""}) == {
+        "nvidia-cudnn-cu12": None,
+        "no-such-project": None,
+    }
+
+
+def test_the_index_of_pip_is_used(monkeypatch):
+    monkeypatch.setenv("PIP_INDEX_URL", "http://example.invalid/simple/")
+    assert configured_index() == "http://example.invalid/simple/"
+    assert not Index(None).reachable()
+
+
+def test_an_index_that_cannot_be_reached_compares_nothing(monkeypatch, capsys):
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple/")
+    assert refresh_tables.main(["--check"]) == 0
+    assert "cannot be reached" in capsys.readouterr().err
+    assert refresh_tables.main([]) == 2
+
+
+def test_an_unknown_table_is_a_usage_error(capsys):
+    with pytest.raises(SystemExit, match="2"):
+        refresh_tables.main(["gpus"])
+    assert "no table gpus can be rebuilt" in capsys.readouterr().err
+
+
+def test_differences_are_shown_before_anything_is_written(index, monkeypatch, tmp_path, capsys):
+    folder = tmp_path / "compat"
+    folder.mkdir()
+    old = refresh_tables.canonical("About NCCL.", [])
+    (folder / "nccl.json").write_text(old)
+    monkeypatch.setattr(refresh_tables, "COMPAT", folder)
+    assert refresh_tables.refresh(index[0], ["nccl"], write=False) == 1
+    assert '+   "version": "2.25.1"' in capsys.readouterr().out
+    assert (folder / "nccl.json").read_text() == old
+    refresh_tables.refresh(index[0], ["nccl"], write=True)
+    assert json.loads((folder / "nccl.json").read_text())["rows"][0]["version"] == "2.25.1"
+    capsys.readouterr()
+    assert refresh_tables.refresh(index[0], ["nccl"], write=True) == 0
+    assert "nothing changed" in capsys.readouterr().out
+
+
+@pytest.mark.real
+def test_the_rows_of_the_two_newest_releases_agree_with_the_index():
+    script = REPOSITORY / "scripts" / "refresh_tables.py"
+    done = subprocess.run([sys.executable, str(script), "--check"], capture_output=True, text=True, timeout=600)
+    if "cannot be reached" in done.stderr:
+        pytest.skip("the package index cannot be reached")
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -181,7 +181,7 @@ class _Recording:
         """Write every part that there is."""
         self._write_root(folder / "root")
         for name, text in self._parts():
-            (folder / name).write_text(text, encoding="utf-8", newline="\n")
+            (folder / name).write_bytes(text.encode("utf-8", "replace"))
 
     def _parts(self) -> Iterator[tuple[str, str]]:
         for name, printed in self._printed():

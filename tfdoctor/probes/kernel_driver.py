@@ -12,7 +12,7 @@ from tfdoctor.host import Host
 from tfdoctor.i18n import _
 from tfdoctor.model import NotApplicable, Unavailable
 from tfdoctor.probes.looking import first_text, globbed, if_told, text
-from tfdoctor.probes.parse import command_line, dpkg_status, lspci, modinfo, pcie, proc_driver
+from tfdoctor.probes.parse import command_line, dpkg_status, modinfo, pcie, proc_driver
 from tfdoctor.probes.pci import SYSFS, Pci, bridges_above, listed_above
 from tfdoctor.probes.platform import Platform
 
@@ -241,6 +241,8 @@ def _acs_redirects(host: Host, pci: Optional[Pci]) -> Optional[int]:
         spaces = (if_told(lambda b=b: host.read_bytes(f"{b}/config", 4096)) for b in sorted(bridges))  # type: ignore[misc]
         told = [on for on in (pcie.acs_redirects(s or b"") for s in spaces) if on is not None]
     else:
+        from tfdoctor.probes.parse import lspci
+
         listing = if_told(lambda: host.capture("lspci-vvv.txt"))
         listed = lspci.parse(listing.stdout if listing else "")
         above = {d.address: d for gpu in listed if gpu.address in addresses for d in listed_above(gpu, listed)}

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Optional
+from typing import TYPE_CHECKING, Optional
 
 from tfdoctor.engine import probe
 from tfdoctor.host import Host
 from tfdoctor.i18n import _
 from tfdoctor.model import Unavailable
 from tfdoctor.probes.looking import if_told, text
-from tfdoctor.probes.parse import lspci, pcie
+from tfdoctor.probes.parse import pcie
+
+if TYPE_CHECKING:
+    from tfdoctor.probes.parse import lspci  # only where there is no sysfs: start-up counts
 
 NVIDIA = "10de"
 AMD = "1002"
@@ -88,6 +91,8 @@ def look_at_pci(host: Host) -> Pci:
     if seen:
         found = (_from_sysfs(host, address) for address in addresses if _ADDRESS.fullmatch(address))
         return Pci(tuple(d for d in found if d is not None), SYSFS)
+    from tfdoctor.probes.parse import lspci
+
     listing = host.capture("lspci-vvv.txt")
     if listing is None:
         raise Unavailable(_("neither /sys/bus/pci nor lspci shows a PCI bus"))

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import os
-import platform as python_platform
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Optional
-
-import psutil
 
 from tfdoctor import loose
 from tfdoctor.engine import probe
@@ -91,7 +88,7 @@ def look_at_platform(host: Host) -> Platform:
     told = mapping(if_told(lambda: host.target_answer().get("python")) if not host.live else None)
     system = _system(host, stated, told)
     kernel = text(host, "/proc/sys/kernel/osrelease") or linux_version.release(text(host, "/proc/version"))
-    kernel = kernel or loose.text(stated.get("kernel")) or (python_platform.release() if host.live else "")
+    kernel = kernel or loose.text(stated.get("kernel")) or (os.uname().release if host.live else "")
     release = _os_release(host) if system == "linux" else {}
     libc, libc_version = _libc(host, stated) if system == "linux" else ("", "")
     return Platform(
@@ -115,6 +112,8 @@ def platform_name() -> str:
 
 def _as_python_says() -> Platform:
     """Windows and macOS."""
+    import platform as python_platform
+
     system = python_platform.system().lower()
     return Platform(
         system=system,
@@ -156,7 +155,7 @@ def _machine_name(name: str) -> str:
 
 def _machine(host: Host, stated: Mapping[str, Any], told: Mapping[str, Any]) -> str:
     by_kernel = text(host, "/proc/sys/kernel/arch") or cpuinfo.parse(text(host, "/proc/cpuinfo")).machine
-    name = by_kernel or loose.text(stated.get("machine")) or loose.text(told.get("machine")) or (python_platform.machine() if host.live else "")
+    name = by_kernel or loose.text(stated.get("machine")) or loose.text(told.get("machine")) or (os.uname().machine if host.live else "")
     return _machine_name(name)
 
 
@@ -199,6 +198,8 @@ def look_at_memory(host: Host) -> Memory:
         return Memory(values["MemTotal"], available, "/proc/meminfo")
     if not host.live or platform_name() == "linux":
         raise Unavailable(_("there is no /proc/meminfo"))
+    import psutil
+
     memory = psutil.virtual_memory()
     return Memory(memory.total, memory.available, "psutil")
 

@@ -54,20 +54,32 @@ class Case:
     says: str
     environment: Mapping[str, str] = field(default_factory=dict)
     wheels_on_path: bool = False  # every site-packages/nvidia/*/lib on LD_LIBRARY_PATH
-    without: str = ""  # a folder of site-packages that is moved aside
+    without: str = ""  # a folder or file of site-packages that is moved aside
     install: str = ""  # a requirement put in place of what is there, and taken back afterwards
     driver: bool = True  # is there a libcuda.so.1
     cuda: Mapping[str, object] = field(default_factory=dict)  # changes to the driver's profile
     unusable: bool = False  # listed, but nothing could be computed on such a machine: the right verdict is "no"
     if_plain: Optional[bool] = None  # only for releases whose plain case lists GPUs (True) or lists none (False)
-    planted: tuple[str, str] = ("", "")  # a file name and what it is (PLANTED): first on LD_LIBRARY_PATH
+    planted: tuple[str, str] = ("", "")  # a file and what it is (see plant): its folder comes first on LD_LIBRARY_PATH
+    here: bool = False  # LD_LIBRARY_PATH names the planted folder as an empty entry: the working directory
     stub: bool = False  # a folder lib64/stubs with the toolkit's stub of the driver comes first
     links: bool = False  # every nvidia/*/lib/*.so* is linked into tensorflow/, as TensorFlow's guide says
 
 
 WHEELS = (
-    "cublas", "cuda_cupti", "cuda_nvcc", "cuda_nvrtc", "cuda_runtime", "cudnn", "cufft", "curand", "cusolver",
-    "cusparse", "nccl", "nvjitlink", "nvshmem",
+    "cublas",
+    "cuda_cupti",
+    "cuda_nvcc",
+    "cuda_nvrtc",
+    "cuda_runtime",
+    "cudnn",
+    "cufft",
+    "curand",
+    "cusolver",
+    "cusparse",
+    "nccl",
+    "nvjitlink",
+    "nvshmem",
 )
 
 CASES = (
@@ -81,25 +93,88 @@ CASES = (
         Case(f"visible={value}", f"CUDA_VISIBLE_DEVICES={value!r}", {"CUDA_VISIBLE_DEVICES": value}, True)
         for value in ("", "-1", "1", "1,0", "0,7", "7,0", "0,0", "GPU-00000000-0000-4000-8000-000000000001", "none")
     ),
-    *(Case(f"without-{w}", f"nvidia/{w} taken away, LD_LIBRARY_PATH set", wheels_on_path=True, without=f"nvidia/{w}", if_plain=False)
-      for w in WHEELS),
+    *(
+        Case(
+            f"without-{w}",
+            f"nvidia/{w} taken away, LD_LIBRARY_PATH set",
+            wheels_on_path=True,
+            without=f"nvidia/{w}",
+            if_plain=False,
+        )
+        for w in WHEELS
+    ),
     *(Case(f"plain-without-{w}", f"nvidia/{w} taken away", without=f"nvidia/{w}", if_plain=True) for w in WHEELS),
     Case("cudnn-8.9", "cuDNN 8.9.7.29", install="nvidia-cudnn-cu12==8.9.7.29", wheels_on_path=True),
     Case("cudnn-9.1", "cuDNN 9.1.0.70", install="nvidia-cudnn-cu12==9.1.0.70", wheels_on_path=True),
     Case("no-wheels", "no NVIDIA wheels at all", without="nvidia"),
     Case("links", "the libraries linked into tensorflow/", links=True),
-    Case("ld-path-cusolver", "only nvidia/cusolver/lib on LD_LIBRARY_PATH", if_plain=False,
-         environment={"LD_LIBRARY_PATH": "<site-packages>/nvidia/cusolver/lib"}),
-    *(Case(f"{kind}-cublas", f"{says} named libcublas.so.12 first on LD_LIBRARY_PATH", wheels_on_path=True,
-           planted=("libcublas.so.12", kind))
-      for kind, says in (("rubbish", "a text file"), ("empty", "an empty file"), ("elf32", "a 32-bit library"),
-                         ("dangling", "a dangling link"), ("directory", "a folder"))),
-    Case("stub-first", "the toolkit's stub of libcuda.so.1 first on LD_LIBRARY_PATH", wheels_on_path=True, stub=True,
-         cuda={"init": 34}),
-    Case("old-gpu", "GPUs of compute capability 3.5", wheels_on_path=True, unusable=True,
-         cuda={"gpu.0.compute_capability": "3.5", "gpu.1.compute_capability": "3.5"}),
-    Case("old-driver", "driver 470.82.01, CUDA driver API 11.4", wheels_on_path=True, unusable=True,
-         cuda={"driver_version": 11040}),
+    Case(
+        "ld-path-cusolver",
+        "only nvidia/cusolver/lib on LD_LIBRARY_PATH",
+        if_plain=False,
+        environment={"LD_LIBRARY_PATH": "<site-packages>/nvidia/cusolver/lib"},
+    ),
+    *(
+        Case(
+            f"{kind}-cublas",
+            f"{says} named libcublas.so.12 first on LD_LIBRARY_PATH",
+            wheels_on_path=True,
+            planted=("libcublas.so.12", kind),
+        )
+        for kind, says in (
+            ("rubbish", "a text file"),
+            ("empty", "an empty file"),
+            ("elf32", "a 32-bit library"),
+            ("dangling", "a dangling link"),
+            ("directory", "a folder"),
+        )
+    ),
+    Case(
+        "rubbish-here",
+        "an empty entry first in LD_LIBRARY_PATH, a text file libcublas.so.12 in the working directory",
+        wheels_on_path=True,
+        planted=("libcublas.so.12", "rubbish"),
+        here=True,
+    ),
+    Case(
+        "rubbish-hwcaps",
+        "a text file glibc-hwcaps/x86-64-v2/libcublas.so.12 below the first folder of LD_LIBRARY_PATH",
+        wheels_on_path=True,
+        planted=("glibc-hwcaps/x86-64-v2/libcublas.so.12", "rubbish"),
+    ),
+    Case(
+        "preload-cusolver",
+        "libcusolver.so.11 in LD_PRELOAD",
+        if_plain=False,
+        environment={"LD_PRELOAD": "<site-packages>/nvidia/cusolver/lib/libcusolver.so.11"},
+    ),
+    Case(
+        "without-cudnn-graph",
+        "libcudnn_graph.so.9 taken away",
+        wheels_on_path=True,
+        without="nvidia/cudnn/lib/libcudnn_graph.so.9",
+    ),
+    Case(
+        "stub-first",
+        "the toolkit's stub of libcuda.so.1 first on LD_LIBRARY_PATH",
+        wheels_on_path=True,
+        stub=True,
+        cuda={"init": 34},
+    ),
+    Case(
+        "old-gpu",
+        "GPUs of compute capability 3.5",
+        wheels_on_path=True,
+        unusable=True,
+        cuda={"gpu.0.compute_capability": "3.5", "gpu.1.compute_capability": "3.5"},
+    ),
+    Case(
+        "old-driver",
+        "driver 470.82.01, CUDA driver API 11.4",
+        wheels_on_path=True,
+        unusable=True,
+        cuda={"driver_version": 11040},
+    ),
 )
 
 
@@ -134,7 +209,7 @@ def installed_version(python: Path, name: str) -> Optional[str]:
 def applies(case: Case, python: Path) -> bool:
     """Cases about a wheel that this release does not install, or has in that version anyway, are left out."""
     if case.without:
-        return (site_packages(python) / case.without).is_dir()
+        return (site_packages(python) / case.without).exists()
     if case.install:
         name, _, version = case.install.partition("==")
         return installed_version(python, name) not in (None, version)
@@ -206,10 +281,12 @@ def surroundings(case: Case, python: Path, scratch: Path) -> dict[str, str]:
     """The environment variables of the case; both stand-in libraries are found unless it has no driver."""
     base = {k: v for k, v in os.environ.items() if k not in ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "PYTHONPATH")}
     base.pop("VIRTUAL_ENV", None)
+    site = str(site_packages(python))
+    given = {key: value.replace("<site-packages>", site) for key, value in case.environment.items()}
     folders: list[str] = []
     if case.planted[0]:
         plant(scratch / "planted" / case.planted[0], case.planted[1])
-        folders.append(str(scratch / "planted"))
+        folders.append("" if case.here else str(scratch / "planted"))
     joined: dict[str, str] = {}
     if case.driver:
         cuda, nvml = driver_profiles(case)
@@ -220,11 +297,15 @@ def surroundings(case: Case, python: Path, scratch: Path) -> dict[str, str]:
         stubs.mkdir(parents=True)
         fake_cuda.build(stubs)
         folders.insert(0, str(stubs))
-    site = str(site_packages(python))
-    folders += [f.replace("<site-packages>", site) for f in (case.environment.get("LD_LIBRARY_PATH"),) if f]
+    folders += given.get("LD_LIBRARY_PATH", "").split()
     if case.wheels_on_path:
         folders += sorted(str(f) for f in site_packages(python).glob("nvidia/*/lib"))
-    return {**base, **joined, **case.environment, **({"LD_LIBRARY_PATH": ":".join(folders)} if folders else {})}
+    return {**base, **joined, **given, **({"LD_LIBRARY_PATH": ":".join(folders)} if folders else {})}
+
+
+def working_directory(case: Case, scratch: Path) -> Path:
+    """Where both are started."""
+    return scratch / "planted" if case.here else scratch
 
 
 # ---- what TensorFlow does -------------------------------------------------------------------------------------
@@ -271,11 +352,18 @@ def shorten(value: Any, replace: Mapping[str, str]) -> Any:
     return json.loads(text)
 
 
-def run_tensorflow(python: Path, env: Mapping[str, str], scratch: Path) -> dict[str, Any]:
+def run_tensorflow(python: Path, env: Mapping[str, str], case: Case, scratch: Path) -> dict[str, Any]:
     """Start this TensorFlow and see what it lists, loads and prints."""
     traced = {**env, "LD_DEBUG": "libs,files", "LD_DEBUG_OUTPUT": str(scratch / "ld")}
-    done = subprocess.run([str(python), "-c", LIST_GPUS], env=traced, cwd=scratch, capture_output=True, text=True,
-                          check=False, timeout=300)
+    done = subprocess.run(
+        [str(python), "-c", LIST_GPUS],
+        env=traced,
+        cwd=working_directory(case, scratch),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
     answers = [line for line in done.stdout.splitlines() if line.startswith("REALITY ")]
     result: dict[str, Any] = {"exit": done.returncode, "gpus": None, "log": done.stderr.splitlines()[-60:]}
     if answers:
@@ -298,18 +386,28 @@ def driver_files(case: Case) -> dict[str, str]:
     return {
         **dict.fromkeys(nodes, ""),
         "proc/modules": "nvidia_uvm 1527808 0 - Live 0x0\nnvidia 54566912 1 nvidia_uvm, Live 0x0\n",
-        "proc/driver/nvidia/version":
-            f"NVRM version: NVIDIA UNIX x86_64 Kernel Module  {version}  Tue Jan  2 03:04:05 UTC 2024\n"
-            "GCC version:  gcc version 12.3.0\n",
+        "proc/driver/nvidia/version": f"NVRM version: NVIDIA UNIX x86_64 Kernel Module  {version}  Tue Jan  2 03:04:05 UTC 2024\n"
+        "GCC version:  gcc version 12.3.0\n",
     }
 
 
 def pci_files() -> dict[str, str]:
     """The GPUs on the PCI bus, at the addresses of the stand-ins' cards."""
-    attributes = {"vendor": "0x10de", "device": "0x20b2", "class": "0x030200", "numa_node": "0", "current_link_width": "16",
-                  "max_link_width": "16", "current_link_speed": "16.0 GT/s PCIe", "max_link_speed": "16.0 GT/s PCIe"}
-    return {f"sys/bus/pci/devices/0000:{1 + 0x10 * i:02x}:00.0/{key}": f"{value}\n"
-            for i in range(GPUS) for key, value in attributes.items()}
+    attributes = {
+        "vendor": "0x10de",
+        "device": "0x20b2",
+        "class": "0x030200",
+        "numa_node": "0",
+        "current_link_width": "16",
+        "max_link_width": "16",
+        "current_link_speed": "16.0 GT/s PCIe",
+        "max_link_speed": "16.0 GT/s PCIe",
+    }
+    return {
+        f"sys/bus/pci/devices/0000:{1 + 0x10 * i:02x}:00.0/{key}": f"{value}\n"
+        for i in range(GPUS)
+        for key, value in attributes.items()
+    }
 
 
 def machine_root(root: Path, case: Case) -> Path:
@@ -330,16 +428,28 @@ def run_tfdoctor(python: Path, env: Mapping[str, str], case: Case, scratch: Path
     """What `check` says of the same environment."""
     command = [sys.executable, "-m", "tfdoctor", "check", "--python", str(python), "--format", "json"]
     root = machine_root(scratch / "root", case)
-    done = subprocess.run(command, env={**env, "TFDOCTOR_ROOT": str(root)}, cwd=scratch, capture_output=True,
-                          text=True, check=False, timeout=120)
+    done = subprocess.run(
+        command,
+        env={**env, "TFDOCTOR_ROOT": str(root)},
+        cwd=working_directory(case, scratch),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
     try:
         said = json.loads(done.stdout)
     except ValueError:
         return {"exit": done.returncode, "error": (done.stderr or done.stdout)[-2000:]}
     keep = ("code", "name", "severity", "message", "evidence", "folded_under")
     diagnoses = [{key: d.get(key) for key in keep} for d in said["diagnoses"]]
-    return {"exit": done.returncode, "verdict": said["verdict"], "diagnoses": diagnoses,
-            "skipped": said.get("skipped"), "crashed": said.get("crashed")}
+    return {
+        "exit": done.returncode,
+        "verdict": said["verdict"],
+        "diagnoses": diagnoses,
+        "skipped": said.get("skipped"),
+        "crashed": said.get("crashed"),
+    }
 
 
 # ---- comparing ------------------------------------------------------------------------------------------------
@@ -360,7 +470,8 @@ def decisive(real: Mapping[str, Any]) -> list[str]:
     What cuDNN looks for on its own (libcudnn_graph.so.9.28.0, then .9.28, then .9) is not among them.
     """
     asked = [
-        entry["library"] for entry in real.get("dlopen", [])
+        entry["library"]
+        for entry in real.get("dlopen", [])
         if not entry["found"] and ("needed_by" in entry or not re.search(r"/libcudnn[^/]*$", entry["caller"]))
     ]
     return [name for name in dict.fromkeys(asked) if not OPTIONAL.match(name)]
@@ -392,24 +503,39 @@ def table(rows: list[dict[str, Any]]) -> str:
     agree = sum(not disagreements(row) for row in rows)
     releases = sorted({row["release"] for row in rows}, key=lambda r: [int(p) for p in r.split(".")])
     lines = [
-        "# Prediction against reality", "",
-        "Written by `scripts/reality_check.py`; do not edit.", "",
+        "# Prediction against reality",
+        "",
+        "Written by `scripts/reality_check.py`; do not edit.",
+        "",
         f"Each release was installed as `tensorflow[and-cuda]` under Python {PYTHON} (2.14: 3.10) and started with a stand-in",
         f"driver (two A100, driver 550.54.14). `tfdoctor check` looked at the same environment. {agree} of {len(rows)} cases agree.",
-        "", "*lists*: how many GPUs TensorFlow lists. *cannot load*: libraries that its dlopen does not find (TensorRT,",
+        "",
+        "*lists*: how many GPUs TensorFlow lists. *cannot load*: libraries that its dlopen does not find (TensorRT,",
         "which is optional, left out). *verdict*, *because*: what `check` says. Listing looks neither at the compute",
         "capability nor at the driver's CUDA version: in those two cases TensorFlow lists GPUs that it could not use, and",
-        "\"no\" is right.",
+        '"no" is right.',
     ]
     for release in releases:
-        lines += ["", f"## TensorFlow {release}", "", "| case | lists | cannot load | verdict | because | |", "|---|---|---|---|---|---|"]
+        lines += [
+            "",
+            f"## TensorFlow {release}",
+            "",
+            "| case | lists | cannot load | verdict | because | |",
+            "|---|---|---|---|---|---|",
+        ]
         for row in rows:
             if row["release"] != release:
                 continue
             verdict = row["said"].get("verdict", {"gpu": "-", "because": "check failed"})
             wrong = "; ".join(disagreements(row))
-            cells = [row["says"], row["real"]["gpus"], " ".join(decisive(row["real"])) or "-", verdict["gpu"],
-                     verdict["because"] or "-", f"**{wrong}**" if wrong else "agrees"]
+            cells = [
+                row["says"],
+                row["real"]["gpus"],
+                " ".join(decisive(row["real"])) or "-",
+                verdict["gpu"],
+                verdict["because"] or "-",
+                f"**{wrong}**" if wrong else "agrees",
+            ]
             lines.append("| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines) + "\n"
 
@@ -419,10 +545,14 @@ def one_case(case: Case, release: str, python: Path, real: Optional[dict[str, An
     with prepared(case, python), tempfile.TemporaryDirectory() as name:
         scratch = Path(name)
         env = surroundings(case, python, scratch)
-        real = real or run_tensorflow(python, env, scratch)
+        real = real or run_tensorflow(python, env, case, scratch)
         said = run_tfdoctor(python, env, case, scratch)
-    short = {str(site_packages(python)): "<site-packages>", str(python.parent.parent): "<environment>", name: "<scratch>",
-             str(Path(fake_cuda.fake_build.__file__).parent): "<tests>"}
+    short = {
+        str(site_packages(python)): "<site-packages>",
+        str(python.parent.parent): "<environment>",
+        name: "<scratch>",
+        str(Path(fake_cuda.fake_build.__file__).parent): "<tests>",
+    }
     for folder in env.get("LD_LIBRARY_PATH", "").split(":"):
         if "tfdoctor-fake-" in folder:
             short[folder] = "<driver>"
@@ -459,8 +589,15 @@ def run_release(release: str, folder: Path, options: argparse.Namespace, rows: d
             continue
         rows[key] = one_case(case, release, python, kept)
         wrong = disagreements(rows[key])
-        print(release, case.name, "GPUs:", rows[key]["real"]["gpus"], " ".join(decisive(rows[key]["real"])),
-              "| " + "; ".join(wrong) if wrong else "| agrees", flush=True)
+        print(
+            release,
+            case.name,
+            "GPUs:",
+            rows[key]["real"]["gpus"],
+            " ".join(decisive(rows[key]["real"])),
+            "| " + "; ".join(wrong) if wrong else "| agrees",
+            flush=True,
+        )
         if options.raw:
             options.raw.write_text(json.dumps(list(rows.values()), indent=1))
 

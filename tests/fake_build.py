@@ -31,8 +31,21 @@ def compile_library(source: Path, library: Path, without: Sequence[str] = ()) ->
     script = library.with_suffix(".exports")
     hidden = "".join(f" {name};" for name in without)
     script.write_text("{ global: nvml*; cu*; local:" + hidden + " *; };\n")
-    command = [compiler() or "cc", "-std=gnu11", "-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror",
-               f"-Wl,-soname,{library.name}", f"-Wl,--version-script,{script}", "-o", str(library), str(source)]
+    command = [
+        compiler() or "cc",
+        "-std=gnu11",
+        "-shared",
+        "-fPIC",
+        "-O1",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        f"-Wl,-soname,{library.name}",
+        f"-Wl,--version-script,{script}",
+        "-o",
+        str(library),
+        str(source),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"{source.name} does not compile:\n{done.stderr}")

@@ -46,16 +46,22 @@ def ask(profile: fake_cuda.Profile, folder: Path, visible: Optional[str] = None,
     env.pop("CUDA_VISIBLE_DEVICES", None)
     if visible is not None:
         env["CUDA_VISIBLE_DEVICES"] = visible
-    done = subprocess.run([sys.executable, "-c", script], env=env, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=env, capture_output=True, text=True, check=False, timeout=60
+    )
     return json.loads(done.stdout) if done.returncode == 0 else done.returncode
 
 
 def test_devices(tmp_path: Path) -> None:
     profile = fake_cuda.profile(2, "NVIDIA GeForce RTX 3090", "8.6", 24576, 12080)
     assert ask(profile, tmp_path) == {
-        "init": 0, "version": 12080, "count": 2,
-        "devices": [["NVIDIA GeForce RTX 3090", 24576, "0000:01:00.0", "8.6", 0],
-                    ["NVIDIA GeForce RTX 3090", 24576, "0000:11:00.0", "8.6", 1]],
+        "init": 0,
+        "version": 12080,
+        "count": 2,
+        "devices": [
+            ["NVIDIA GeForce RTX 3090", 24576, "0000:01:00.0", "8.6", 0],
+            ["NVIDIA GeForce RTX 3090", 24576, "0000:11:00.0", "8.6", 1],
+        ],
     }
 
 
@@ -68,12 +74,31 @@ def test_cuinit_fails(tmp_path: Path, code: int) -> None:
 UUID = "GPU-00000000-0000-4000-8000-00000000000"
 
 
-@pytest.mark.parametrize(("visible", "seen"), [
-    (None, [0, 1, 2]), ("0,1,2", [0, 1, 2]), ("2", [2]), ("2,0", [2, 0]), (" 1 , 0", [1, 0]),
-    ("", []), ("-1", []), ("7", []), ("none", []), ("NoDevFiles", []),
-    ("0,-1,1", [0]), ("0,7,1", [0]), ("0,,1", [0]), ("1,x", [1]), ("1gpu", [1]), ("0,0", []),
-    (UUID + "1", [1]), (UUID + "2," + UUID + "0", [2, 0]), ("GPU-", []), ("GPU-ffff", []),
-])
+@pytest.mark.parametrize(
+    ("visible", "seen"),
+    [
+        (None, [0, 1, 2]),
+        ("0,1,2", [0, 1, 2]),
+        ("2", [2]),
+        ("2,0", [2, 0]),
+        (" 1 , 0", [1, 0]),
+        ("", []),
+        ("-1", []),
+        ("7", []),
+        ("none", []),
+        ("NoDevFiles", []),
+        ("0,-1,1", [0]),
+        ("0,7,1", [0]),
+        ("0,,1", [0]),
+        ("1,x", [1]),
+        ("1gpu", [1]),
+        ("0,0", []),
+        (UUID + "1", [1]),
+        (UUID + "2," + UUID + "0", [2, 0]),
+        ("GPU-", []),
+        ("GPU-ffff", []),
+    ],
+)
 def test_visible_devices_as_the_driver_reads_it(tmp_path: Path, visible: Optional[str], seen: list[int]) -> None:
     got = ask(fake_cuda.profile(3), tmp_path, visible)
     assert [device[4] for device in got["devices"]] == seen
@@ -89,13 +114,17 @@ def test_a_function_can_fail_hang_or_crash(tmp_path: Path) -> None:
 
 
 def test_symbols_are_found_as_the_cuda_runtime_finds_them(tmp_path: Path) -> None:
-    got = ask(fake_cuda.profile(), tmp_path, script="""
+    got = ask(
+        fake_cuda.profile(),
+        tmp_path,
+        script="""
 import ctypes, json
 cuda = ctypes.CDLL("libcuda.so.1")
 found, status = ctypes.c_void_p(), ctypes.c_int(-1)
 ask = lambda name: [cuda.cuGetProcAddress_v2(name, ctypes.byref(found), 12000, ctypes.c_uint64(0), ctypes.byref(status)), bool(found.value)]
 print(json.dumps([ask(b"cuDeviceTotalMem"), ask(b"cuNoSuchThing")]))
-""")
+""",
+    )
     assert got == [[0, True], [500, False]]
 
 
@@ -109,6 +138,8 @@ pynvml.nvmlInit()
 assert ctypes.CDLL("libcuda.so.1").cuInit(0) == 0
 print(pynvml.nvmlDeviceGetCount())
 """
-    done = subprocess.run([sys.executable, "-c", script], env={**os.environ, **both}, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", script], env={**os.environ, **both}, capture_output=True, text=True, check=False
+    )
     assert done.stdout == "1\n", done.stderr
     assert "cuInit" in fake_cuda.calls(both) and "nvmlInitWithFlags" in fake_nvml.calls(both)

@@ -44,8 +44,11 @@ TRACE = """\
 def test_the_loader_trace() -> None:
     seen = reality.tensorflow_only(reality.read_loader_trace(TRACE))
     assert [(e["library"], e["found"], e["through"]) for e in seen] == [
-        ("libcublas.so.12", "/e/nvidia/cublas/lib/libcublas.so.12",
-         "RUNPATH from file /e/tensorflow/libtensorflow_framework.so.2"),
+        (
+            "libcublas.so.12",
+            "/e/nvidia/cublas/lib/libcublas.so.12",
+            "RUNPATH from file /e/tensorflow/libtensorflow_framework.so.2",
+        ),
         ("libcublasLt.so.12", None, None),
         ("libcudnn_graph.so.9.1.0", None, None),
         ("libnvinfer.so.8", None, None),
@@ -60,17 +63,34 @@ def test_any_trace_is_read(text: str) -> None:
     reality.read_loader_trace(text)
 
 
-def row(gpus: int, verdict: str, missing: tuple[str, ...] = (), message: str = "", case: str = "plain") -> dict[str, Any]:
+def row(
+    gpus: int, verdict: str, missing: tuple[str, ...] = (), message: str = "", case: str = "plain"
+) -> dict[str, Any]:
     opened = [{"library": name, "caller": "/t/libtensorflow_framework.so.2", "found": None} for name in missing]
     said = {"verdict": {"gpu": verdict, "because": None}, "diagnoses": [{"severity": "error", "message": message}]}
-    return {"release": "2.18.1", "case": case, "says": "as | installed", "real": {"gpus": gpus, "dlopen": opened}, "said": said}
+    return {
+        "release": "2.18.1",
+        "case": case,
+        "says": "as | installed",
+        "real": {"gpus": gpus, "dlopen": opened},
+        "said": said,
+    }
 
 
-@pytest.mark.parametrize(("result", "wrong"), [
-    (row(2, "yes"), 0), (row(0, "no"), 0), (row(2, "no"), 1), (row(0, "unknown"), 1), (row(0, "yes"), 1),
-    (row(0, "no", ("libcufft.so.11",), "libcufft.so.11 is missing"), 0), (row(0, "no", ("libcufft.so.11",), "a cable"), 1),
-    (row(2, "no", case="old-driver"), 0), (row(2, "yes", case="old-driver"), 1),
-])
+@pytest.mark.parametrize(
+    ("result", "wrong"),
+    [
+        (row(2, "yes"), 0),
+        (row(0, "no"), 0),
+        (row(2, "no"), 1),
+        (row(0, "unknown"), 1),
+        (row(0, "yes"), 1),
+        (row(0, "no", ("libcufft.so.11",), "libcufft.so.11 is missing"), 0),
+        (row(0, "no", ("libcufft.so.11",), "a cable"), 1),
+        (row(2, "no", case="old-driver"), 0),
+        (row(2, "yes", case="old-driver"), 1),
+    ],
+)
 def test_disagreements(result: dict[str, Any], wrong: int) -> None:
     assert len(reality.disagreements(result)) == wrong
 

@@ -25,13 +25,22 @@ SOURCE = Path(__file__).with_name("fake_cuda.c")
 
 
 def profile(
-    count: int = 1, name: str = "NVIDIA A100-SXM4-80GB", compute_capability: str = "8.0", memory_mib: int = 81920,
-    driver_version: int = 12040, init: int = 0,
+    count: int = 1,
+    name: str = "NVIDIA A100-SXM4-80GB",
+    compute_capability: str = "8.0",
+    memory_mib: int = 81920,
+    driver_version: int = 12040,
+    init: int = 0,
 ) -> Profile:
     """`count` equal GPUs. UUIDs and bus addresses are those of fake_nvml's cards with the same index."""
     gpus: list[Mapping[str, Value]] = [
-        {"name": name, "compute_capability": compute_capability, "memory_mib": memory_mib,
-         "uuid": f"GPU-00000000-0000-4000-8000-{index:012x}", "pci": f"00000000:{1 + 0x10 * index:02X}:00.0"}
+        {
+            "name": name,
+            "compute_capability": compute_capability,
+            "memory_mib": memory_mib,
+            "uuid": f"GPU-00000000-0000-4000-8000-{index:012x}",
+            "pci": f"00000000:{1 + 0x10 * index:02X}:00.0",
+        }
         for index in range(count)
     ]
     head: dict[str, Value] = {"init": init, "driver_version": driver_version, "count": count}

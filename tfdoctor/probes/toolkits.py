@@ -104,8 +104,9 @@ def _conda_prefix(answer: Mapping[str, Any]) -> str:
 
 def _toolkit(host: Host, place: str, real: str) -> Optional[Toolkit]:
     """The toolkit in a folder; None when there is none. A prefix shared with others (/usr, conda) needs an nvcc to be one."""
-    has_nvcc = host.is_file(posixpath.join(place, "bin/nvcc"))
+    nvcc = posixpath.join(place, "bin/nvcc")
     own = re.search(r"/cuda[^/]*(/[0-9.]+)?$", place) is not None
+    has_nvcc = bool(if_told(lambda: host.is_file(nvcc))) if own else host.is_file(nvcc)
     if not has_nvcc and (not own or host.stat(place) is None):
         return None
     version, stated_by = _stated_version(host, place, real)

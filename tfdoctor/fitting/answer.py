@@ -76,9 +76,19 @@ def _plugin_reasons(tables: Tables, release: TfRelease, asked: Asked) -> tuple[R
             return tuple(reasons)
     row = plugin_for(tables, plugin, release, asked)
     if row is None:
-        text = _("No release of {plugin} goes with it.").format(plugin=plugin)
+        text = _("No release of {plugin} goes with it.").format(plugin=plugin) + _last(tables, plugin)
         reasons.append(Reason(Says.NO, text, tables.plugins(plugin)[0].source))
         return tuple(reasons)
     text = _("{plugin} {version} goes with it.").format(plugin=plugin, version=row.version)
     reasons.append(Reason(Says.FITS if row.solid else Says.NOTE, text, row.source))
     return tuple(reasons)
+
+
+def _last(tables: Tables, plugin: str) -> str:
+    """Where a plug-in has ended: its last release, and what there is instead."""
+    row = tables.distribution(plugin)
+    if row is None:
+        return ""
+    text = _(" Its last release is {last}.") if row.ended else _(" Its newest release is {last}.")
+    instead = _(" Instead: {instead}.").format(instead=row.instead) if row.instead else ""
+    return text.format(last=row.last) + instead

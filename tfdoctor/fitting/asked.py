@@ -13,7 +13,7 @@ from tfdoctor.i18n import _
 from tfdoctor.model import BadInput
 from tfdoctor.tables import Tables
 from tfdoctor.tables.names import near
-from tfdoctor.tables.rows import ComputeCapability, Gpu, Toolkit
+from tfdoctor.tables.rows import ComputeCapability, Gpu, Instance, Toolkit
 
 SYSTEMS = ("linux", "windows", "wsl2", "macos")
 MACHINES = ("x86_64", "aarch64")
@@ -23,7 +23,8 @@ MACHINES = ("x86_64", "aarch64")
 class Asked:
     """A machine in words; None where nothing was said. ``python`` is major.minor, ``cuda`` a fixed toolkit.
 
-    ``gpu`` is the name to show, ``card`` its row, ``capability`` what it comes to. ``plugin``: the distribution that reaches a
+    ``gpu`` is the name to show, ``card`` its row, ``capability`` what it comes to;
+    ``instance`` is the cloud instance type that was named instead of it. ``plugin``: the distribution that reaches a
     GPU of another vendor. ``assumed`` names what nobody said ("system", "machine").
     """
 
@@ -34,6 +35,7 @@ class Asked:
     driver: Optional[str] = None
     gpu: Optional[str] = None
     card: Optional[Gpu] = None
+    instance: Optional[Instance] = None
     capability: Optional[ComputeCapability] = None
     plugin: Optional[str] = None
     cuda: Optional[str] = None
@@ -69,6 +71,7 @@ def understand(
         gpu=card.name if isinstance(card, Gpu) else gpu,
         capability=_capability(tables, card),
         card=card if isinstance(card, Gpu) else None,
+        instance=None if gpu is None else tables.instance(gpu),
         plugin=None if other is None else other.plugin,
         cuda=None if cuda is None else _cuda(tables, cuda),
         glibc=None if glibc is None else _version(glibc, "--glibc", "2.31"),

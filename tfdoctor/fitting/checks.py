@@ -240,15 +240,15 @@ def _covered(tables: Tables, capability: ComputeCapability, cuda: str) -> bool:
 
 def cudnn(tables: Tables, release: TfRelease, asked: Asked) -> Iterator[Reason]:
     """Whether the cuDNN that would be installed has code for the GPU; where not, whether an older one may be."""
-    capability = asked.capability
-    if capability is None or release.cuda is None:
-        return
     package, version = _cudnn_installed(release, asked)
-    if version is None:
+    if version is None or release.cuda is None:
         return
     support = next(iter(tables.cudnn_support(version, release.cuda)), None)
+    if support is not None:
+        yield from _cudnn_and_driver(tables, release, asked, support, version)
     lowest = support.min_compute_capability if support else None
-    if support is None or lowest is None:
+    capability = asked.capability
+    if support is None or lowest is None or capability is None:
         return
     if Version(capability.compute_capability) >= Version(lowest):
         return
@@ -263,6 +263,20 @@ def cudnn(tables: Tables, release: TfRelease, asked: Asked) -> Iterator[Reason]:
     pin = f"{package}{_upper(older)}"
     text += _(" {pin} does, and the release accepts it.").format(pin=pin)
     yield Reason(Says.NOTE, text, support.source, pins=(pin,))
+
+
+def _cudnn_and_driver(
+    tables: Tables, release: TfRelease, asked: Asked, support: CudnnSupport, version: str
+) -> Iterator[Reason]:
+    """A driver that runs the CUDA release and is too old for cuDNN."""
+    need = support.linux_driver if asked.system == "linux" else support.windows_driver
+    floor = tables.driver_floor(asked.cuda or str(release.cuda), asked.system)
+    if asked.driver is None or need is None or floor is None or not _older(floor.minimum, need):
+        return
+    if _older(asked.driver, need):
+        text = _("Driver {have} is older than {need}, which cuDNN {version} needs.")
+        outcome = Says.NO if support.solid else Says.OPEN
+        yield Reason(outcome, text.format(have=asked.driver, need=need, version=version), support.source)
 
 
 def _cudnn_installed(release: TfRelease, asked: Asked) -> tuple[Optional[str], Optional[str]]:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Optional
 
 from tfdoctor.fitting.asked import Asked
 from tfdoctor.i18n import _
 from tfdoctor.tables import Tables
-from tfdoctor.tables.rows import ComputeCapability, Gpu
+from tfdoctor.tables.rows import ComputeCapability, Gpu, Instance, NodeBaseline
 
 
 def lines(tables: Tables, asked: Asked) -> list[str]:
     """One line per fact; empty when nothing was said that has a row of its own."""
     found: list[str] = []
+    if asked.instance is not None:
+        found += _instance(tables, asked.instance)
     if asked.card is not None:
-        found += _card(asked.card)
+        found += _card(tables, asked.card)
     if asked.capability is not None:
         found += _capability(asked.capability)
     if asked.driver is not None and asked.system in ("linux", "macos"):
@@ -24,7 +27,38 @@ def lines(tables: Tables, asked: Asked) -> list[str]:
     return found
 
 
-def _card(card: Gpu) -> Iterator[str]:
+def _instance(tables: Tables, row: Instance) -> Iterator[str]:
+    counts = "/".join(map(str, row.gpu_counts)) or "?"
+    text = _("{cloud} {name}: {counts} × {gpu}").format(cloud=row.cloud, name=row.name, counts=counts, gpu=row.gpu)
+    if row.memory_gb is not None:
+        text += _(", {size:g} GB each").format(size=row.memory_gb)
+    link = None if row.nvlink_generation is None else tables.nvlink(row.nvlink_generation)
+    if link is None:
+        text += ", " + row.link
+    else:
+        text += _(", NVLink {generation}: up to {rate:g} GB/s per GPU in both directions together").format(
+            generation=link.generation, rate=link.gbs_per_gpu_both_directions
+        )
+    yield f"{text} ({row.grade})"
+    limits = tables.node_baseline(row.name)
+    if limits is not None:
+        yield _("An operator's lower limits for it: {limits} ({grade})").format(
+            limits=", ".join(_limits(limits)), grade=limits.grade
+        )
+
+
+def _limits(row: NodeBaseline) -> Iterator[str]:
+    if row.host_device_gbs is not None:
+        yield _("host to GPU {rate:g} GB/s").format(rate=row.host_device_gbs)
+    if row.peer_gbs is not None:
+        yield _("GPU to GPU {rate:g} GB/s").format(rate=row.peer_gbs)
+    if row.allreduce_busbw_gbs is not None:
+        yield _("AllReduce bus bandwidth {rate:g} GB/s at {size}").format(
+            rate=row.allreduce_busbw_gbs, size=row.allreduce_message
+        )
+
+
+def _card(tables: Tables, card: Gpu) -> Iterator[str]:
     memory = "/".join(f"{size:g}" for size in card.memory_gb)
     parts = [card.architecture]
     if memory:
@@ -34,8 +68,7 @@ def _card(card: Gpu) -> Iterator[str]:
     if card.pcie_generation is not None:
         parts.append(_("PCIe {generation} x{lanes}").format(generation=card.pcie_generation, lanes=card.pcie_lanes))
     if card.nvlink_gbs is not None:
-        text = _("NVLink {generation}, {rate:g} GB/s in both directions together")
-        parts.append(text.format(generation=card.nvlink_generation, rate=card.nvlink_gbs))
+        parts.append(_nvlink(tables, card.nvlink_generation, card.nvlink_gbs))
     yield f"{card.name}: {', '.join(parts)}"
     rates = {
         "FP32": card.fp32_tflops,
@@ -54,6 +87,14 @@ def _card(card: Gpu) -> Iterator[str]:
         yield _("It has no tensor cores.")
     if card.note:
         yield card.note[:1].upper() + card.note[1:] + "."
+
+
+def _nvlink(tables: Tables, generation: Optional[int], both: float) -> str:
+    text = _("NVLink {generation}, {rate:g} GB/s in both directions together").format(generation=generation, rate=both)
+    row = None if generation is None else tables.nvlink(generation)
+    if row is None:
+        return text
+    return text + _(" (links of {rate:g} GB/s per direction)").format(rate=row.gbs_per_link_per_direction)
 
 
 def _capability(row: ComputeCapability) -> Iterator[str]:
@@ -90,6 +131,9 @@ def _driver(tables: Tables, driver: str) -> Iterator[str]:
 
 def _toolkit(tables: Tables, cuda: str) -> Iterator[str]:
     floor = tables.driver_floor(cuda)
-    if floor is not None:
-        text = _("CUDA {cuda} runs on driver {minimum} and newer; it came with {own}.")
-        yield text.format(cuda=cuda, minimum=floor.minimum, own=floor.own)
+    if floor is None:
+        return
+    text = _("CUDA {cuda} runs on driver {minimum} and newer; it came with {own}.")
+    if floor.minor_version_compatibility:
+        text = _("CUDA {cuda} runs on driver {minimum} and newer by minor-version compatibility; it came with {own}.")
+    yield text.format(cuda=cuda, minimum=floor.minimum, own=floor.own)

@@ -20,8 +20,8 @@ _COLOURS = {"yes": "32", "unknown": "33", "no": "31"}
 
 def render(tables: Tables, asked: Asked, fits: tuple[Fit, ...], *, width: int, colour: bool) -> str:
     """Nothing asked: the matrix. Releases named: each in full. Else: the best, what else fits, what does not."""
-    about = compat_about.lines(tables, asked)
-    lines = [_asked_line(asked), *about, ""]
+    lines = [_asked_line(asked)]
+    lines += [part for line in compat_about.lines(tables, asked) for part in textwrap.wrap(line, width)] + [""]
     if asked.tensorflow is not None:
         lines += _in_full(tables, asked, fits, width, colour)
     elif not _constrained(asked):
@@ -131,6 +131,7 @@ def _more_facts(release: TfRelease) -> dict[str, str]:
         size += _(", {extra} MiB more to download with and-cuda").format(extra=release.and_cuda_download_mib)
     more = {
         _("released"): release.released,
+        "Requires-Python": release.requires_python or "-",
         _("size"): size,
         "NCCL": _("{version} ({how})").format(version=release.nccl, how=release.nccl_linkage) if release.nccl else "?",
         "TensorRT": {True: _("yes"), False: _("no"), None: "?"}[release.tensorrt],

@@ -74,6 +74,7 @@ class DriverFloor:
     system: str
     minimum: str
     own: Optional[str]
+    minor_version_compatibility: bool
     source: str
     solid: bool
 
@@ -226,7 +227,8 @@ class Tables:
         if minimum is None:
             return None
         decides: r.Row = family or toolkit  # type: ignore[assignment]
-        return DriverFloor(minor, system, minimum, own, decides.source, decides.solid)
+        by_family = family is not None and family.minor_version_compatibility
+        return DriverFloor(minor, system, minimum, own, by_family, decides.source, decides.solid)
 
     def driver_branch(self, driver: str) -> Optional[r.DriverBranch]:
         """The branch of a Linux driver version, or the newest known branch below it ("536" -> 535)."""

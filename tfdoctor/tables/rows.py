@@ -305,7 +305,6 @@ class ForwardCompat(Row):
     package: str
     cuda: Version
     on_branches: tuple[int, ...]
-    not_needed_from: Optional[int]
     gpus: str
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Optional
 
 from tfdoctor.logs.matcher import Found
 from tfdoctor.logs.situation import Situation, holds, speaks
@@ -11,8 +12,9 @@ from tfdoctor.tables.log_rows import KnownCause
 
 #: Names in a list of alternatives, at most.
 MOST_ALTERNATIVES = 5
-#: What a look at the machine adds when a cause's own rule finds it, or takes when the rule sees that it is not so.
-SEEN_ON_MACHINE, NOT_ON_MACHINE = 60, -60
+#: What a look at the machine adds when a cause's own rule finds it, or takes when the rule sees that it is not so (less:
+#: the log may be of yesterday). It never takes the last candidate.
+SEEN_ON_MACHINE, NOT_ON_MACHINE = 60, -30
 #: A second message that points to the same cause adds this part of its weight, up to the limit.
 _FURTHER_PART, _FURTHER_MOST = 4, 20
 #: Below this lead over the next candidate the answer says how to tell them apart with the message's own hint.
@@ -51,7 +53,7 @@ def decide(
     """The answers, best first. `seen_on_machine`: cause -> whether its rule found it, for the rules that could look."""
     ids = [item.row.id for item in found]
     shift = {
-        name: _shift(causes[name], situation, ids, seen_on_machine)
+        name: (sum(speaks(clue, situation, ids) for clue in causes[name].clues), _machine(seen_on_machine.get(name)))
         for name in {m.cause for item in found for m in item.row.means}
     }
     left = [item for item in found if item.row.means]
@@ -69,16 +71,14 @@ def decide(
     return _in_order(answers, [*mute, *(item for item in left if item.row.role == "consequence")])
 
 
-def _shift(cause: KnownCause, situation: Situation, ids: Iterable[str], machine: Mapping[str, bool]) -> int:
-    """What the situation adds to a cause's score."""
-    told = sum(speaks(clue, situation, ids) for clue in cause.clues)
-    if cause.name in machine:
-        told += SEEN_ON_MACHINE if machine[cause.name] else NOT_ON_MACHINE
-    return told
+def _machine(seen: Optional[bool]) -> int:
+    """What a look at the machine adds to a cause's score; None: its rule could not look."""
+    return 0 if seen is None else SEEN_ON_MACHINE if seen else NOT_ON_MACHINE
 
 
-def _ranked(found: Iterable[Found], shift: Mapping[str, int]) -> list[tuple[str, int]]:
-    """(cause, score) with a score above zero, best first; equal scores in the order of the rows."""
+def _ranked(found: Iterable[Found], shift: Mapping[str, tuple[int, int]]) -> list[tuple[str, int]]:
+    """(cause, score) with a score above zero, best first; equal scores in the order of the rows. `shift`: what clues
+    and what the machine add."""
     weights: dict[str, list[int]] = {}
     for item in found:
         for meaning in item.row.means:
@@ -86,8 +86,11 @@ def _ranked(found: Iterable[Found], shift: Mapping[str, int]) -> list[tuple[str,
     scored = []
     for name, values in weights.items():
         further = min((sum(values) - max(values)) // _FURTHER_PART, _FURTHER_MOST)
-        scored.append((name, max(values) + further + shift[name]))
-    return sorted((pair for pair in scored if pair[1] > 0), key=lambda pair: -pair[1])
+        clues, machine = shift[name]
+        told = max(values) + further + clues
+        if told > 0:
+            scored.append((name, max(told + machine, 1)))
+    return sorted(scored, key=lambda pair: -pair[1])
 
 
 def _answer(

@@ -4,7 +4,7 @@ are tried on those lines only."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tfdoctor.logs.reader import Block
@@ -12,6 +12,10 @@ from tfdoctor.tables.log_rows import KnownError
 
 #: Line numbers kept for one message. The count goes on, so that memory stays constant.
 KEPT_LINES = 1000
+#: A message that was there so many times is not looked for any longer: a log that repeats one line stays fast.
+ENOUGH = 10_000
+#: The same for a message that only states facts.
+ENOUGH_FACTS = 100
 #: Error-like lines kept for a log in which nothing is known.
 KEPT_ODD = 20
 #: Characters of a line that a regular expression sees, around the words: a bound on its time.
@@ -30,21 +34,61 @@ _ODD = re.compile(
 
 @dataclass
 class Found:
-    """A known message as the log has it: how often, the first line numbers, the first text, what it states."""
+    """A known message as the log has it: how often (`more`: at least), the first line numbers, the first text, what it
+    states."""
 
     row: KnownError
     text: str
     count: int = 0
+    more: bool = False
     lines: list[int] = field(default_factory=list)
     values: dict[str, str] = field(default_factory=dict)
 
     def add(self, line: int, values: dict[str, str]) -> None:
         """One more occurrence; what the first one did not state, a later one may."""
         self.count += 1
+        self.more = self.count >= (ENOUGH_FACTS if self.row.role == "fact" else ENOUGH)
         if len(self.lines) < KEPT_LINES:
             self.lines.append(line)
         for name, value in values.items():
             self.values.setdefault(name, value)
+
+
+class _Words:
+    """The words of some rows (by their indices) in one multi-pattern matcher, with those of odd lines if wanted."""
+
+    def __init__(self, all_rows: Sequence[KnownError], rows: Iterable[int], *, odd: bool) -> None:
+        import ahocorasick_rs
+
+        self.rows = tuple(rows)
+        self.odd = odd
+        owners: dict[str, list[int]] = {}
+        for index in self.rows:
+            for word in all_rows[index].words:
+                owners.setdefault(word, []).append(index)
+        for word in _ODD_WORDS if odd else ():
+            owners.setdefault(word, [])
+        self._owners = list(owners.values())
+        self._automaton = ahocorasick_rs.BytesAhoCorasick([word.encode() for word in owners])
+
+    def candidates(self, block: Block) -> Iterator[tuple[int, int, int, list[int]]]:
+        """(line number, start, end, rows whose words are there) of the lines with known words."""
+        text, owners = block.text, self._owners
+        hits = self._automaton.find_matches_as_indexes(text, overlapping=True)
+        hits.sort(key=lambda hit: hit[1])
+        number, start, end, rows = block.first_line, 0, -1, list[int]()
+        for word, at, _past in hits:
+            if at >= end:
+                if end >= 0:
+                    yield number, start, end, rows
+                last, start = start, text.rfind(b"\n", 0, at) + 1
+                number += text.count(b"\n", last, start)
+                end = text.find(b"\n", at)
+                end = len(text) if end < 0 else end
+                rows = []
+            rows.extend(index for index in owners[word] if index not in rows)
+        if end >= 0:
+            yield number, start, end, rows
 
 
 @dataclass(frozen=True)
@@ -61,61 +105,34 @@ class Matcher:
     """The known messages, ready to be looked for."""
 
     def __init__(self, rows: Iterable[KnownError]) -> None:
-        import ahocorasick_rs
-
         self._rows = tuple(rows)
-        self._patterns = [re.compile(row.pattern, re.IGNORECASE if row.pattern.startswith("(?i)") else 0) for row in self._rows]
-        words: dict[str, list[int]] = {}
-        for index, row in enumerate(self._rows):
-            for word in row.words:
-                words.setdefault(word, []).append(index)
-        for word in _ODD_WORDS:
-            words.setdefault(word, [])
-        self._owners = list(words.values())
-        self._words = list(words)
-        self._automaton = ahocorasick_rs.BytesAhoCorasick([w.encode() for w in words])
-        kept = [i for i, owners in enumerate(self._owners) if owners]
-        self._known_only = ahocorasick_rs.BytesAhoCorasick([self._words[i].encode() for i in kept])
-        self._known_owners = [self._owners[i] for i in kept]
+        self._patterns = [re.compile(row.pattern, re.MULTILINE) for row in self._rows]
+        self._everything = _Words(self._rows, range(len(self._rows)), odd=True)
 
     def scan(self, blocks: Iterable[Block]) -> Scan:
         """Look through a log."""
         found: dict[int, Found] = {}
         odd: list[tuple[int, str]] = []
         lines = 0
+        words = self._everything
         for block in blocks:
             lines = block.first_line - 1 + block.lines + (not block.text.endswith(b"\n"))
-            for number, start, end, rows in self._candidates(block, len(odd) < KEPT_ODD):
-                text = _text(block.text, start, end)
+            for number, start, end, rows in words.candidates(block):
                 known = False
                 for index in rows:
                     known = self._try(index, block, number, start, end, found) or known
-                if not known and len(odd) < KEPT_ODD and _ODD.search(text):
+                if not known and len(odd) < KEPT_ODD and _ODD.search(text := _text(block.text, start, end)):
                     odd.append((number, text))
-        order = sorted(found.values(), key=lambda f: (f.lines[0], self._rows.index(f.row)))
-        return Scan(lines, tuple(order), tuple(odd))
+            words = self._still_wanted(words, found, len(odd) < KEPT_ODD)
+        order = sorted(found.items(), key=lambda pair: (pair[1].lines[0], pair[0]))
+        return Scan(lines, tuple(item for _index, item in order), tuple(odd))
 
-    def _candidates(self, block: Block, with_odd: bool) -> Iterator[tuple[int, int, int, list[int]]]:
-        """(line number, start, end, rows whose words are there) of the lines with known words."""
-        text = block.text
-        automaton, owners = (self._automaton, self._owners) if with_odd else (self._known_only, self._known_owners)
-        hits = automaton.find_matches_as_indexes(text, overlapping=True)
-        hits.sort(key=lambda hit: hit[1])
-        number, counted = block.first_line, 0
-        start, end, rows = 0, -1, []
-        for word, at, _end in hits:
-            if at >= end:
-                if end >= 0:
-                    yield number, start, end, rows
-                start = text.rfind(b"\n", 0, at) + 1
-                number += text.count(b"\n", counted, start)
-                counted = start
-                end = text.find(b"\n", at)
-                end = len(text) if end < 0 else end
-                rows = []
-            rows.extend(r for r in owners[word] if r not in rows)
-        if end >= 0:
-            yield number, start, end, rows
+    def _still_wanted(self, words: _Words, found: dict[int, Found], odd: bool) -> _Words:
+        """The words for the next block: without those of messages that were there often enough."""
+        left = [i for i in words.rows if i not in found or not found[i].more]
+        if len(left) == len(words.rows) and odd == words.odd:
+            return words
+        return _Words(self._rows, left, odd=odd)
 
     def _try(self, index: int, block: Block, number: int, start: int, end: int, found: dict[int, Found]) -> bool:
         row = self._rows[index]

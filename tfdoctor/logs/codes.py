@@ -1,0 +1,94 @@
+"""Error codes by number or name: `719`, `CUDA_ERROR_ILLEGAL_ADDRESS`, `cudnn:4`, `xid:79`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tfdoctor.i18n import _
+from tfdoctor.tables import Tables
+from tfdoctor.tables.log_rows import KnownError
+from tfdoctor.tables.rows import ErrorCode, Xid
+
+#: What people write before a number -> the APIs it is looked up in.
+_APIS = {
+    "cuda": ("cuda-driver", "cuda-runtime"),
+    "cuda-driver": ("cuda-driver",),
+    "cuda-runtime": ("cuda-runtime",),
+    "cudart": ("cuda-runtime",),
+    "cudnn": ("cudnn",),
+    "cudnn8": ("cudnn8",),
+    "cublas": ("cublas",),
+    "nccl": ("nccl",),
+    "nvml": ("nvml",),
+}
+_XID = re.compile(r"xid[ :=#]?\s*(\d{1,4})", re.IGNORECASE)
+_OF_API = re.compile(r"([a-z][a-z0-9-]{2,15})[ :=]\s*(\d{1,6})", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class CodePage:
+    """What one code means. `api` is "cuda-driver", …, or "xid"; `causes`: names of diagnoses whose messages print it."""
+
+    api: str
+    name: str
+    value: int
+    meaning: str
+    advice: str
+    source: str
+    causes: tuple[str, ...]
+
+
+def pages(asked: str, tables: Tables) -> tuple[CodePage, ...]:
+    """Every code that `asked` can mean; empty when it is none. A bare number is looked for in every API and as an Xid."""
+    xid = _XID.fullmatch(asked)
+    if xid is not None:
+        return tuple(_xids(int(xid.group(1)), tables))
+    of_api = _OF_API.fullmatch(asked)
+    if of_api is not None and of_api.group(1).lower() in _APIS:
+        return tuple(_numbered(int(of_api.group(2)), _APIS[of_api.group(1).lower()], tables))
+    if re.fullmatch(r"\d{1,6}", asked):
+        every = tuple(dict.fromkeys(api for names in _APIS.values() for api in names))
+        return (*_numbered(int(asked), every, tables), *_xids(int(asked), tables))
+    return tuple(_page(row, tables) for row in tables.rows(ErrorCode) if row.name.lower() == asked.lower())
+
+
+def names(tables: Tables) -> tuple[str, ...]:
+    """The name of every code, to suggest one that is nearly right."""
+    return tuple(row.name for row in tables.rows(ErrorCode))
+
+
+def _numbered(value: int, apis: tuple[str, ...], tables: Tables) -> Iterator[CodePage]:
+    for api in apis:
+        for row in tables.rows(ErrorCode):
+            if row.api == api and row.value == value:
+                yield _page(row, tables)
+
+
+def _page(row: ErrorCode, tables: Tables) -> CodePage:
+    return CodePage(row.api, row.name, row.value, row.meaning, row.advice, row.source, _causes(row.name, tables))
+
+
+def _xids(number: int, tables: Tables) -> Iterator[CodePage]:
+    row = tables.xid(number)
+    if row is not None:
+        text = f"NVRM: Xid (PCI:0000:01:00): {number}, pid=1, name=python, "
+        yield CodePage("xid", row.name, number, row.what, _xid_advice(row), row.source, _causes(text, tables))
+
+
+def _xid_advice(row: Xid) -> str:
+    first = _("{severity}; usually {blame}. First: {action}.").format(
+        severity=row.severity, blame=row.blame, action=row.action.rstrip(".")
+    )
+    return first + (_(" If it comes back: {then}.").format(then=row.then.rstrip(".")) if row.then else "")
+
+
+def _causes(text: str, tables: Tables) -> tuple[str, ...]:
+    """The causes of the known messages in which `text` appears, likeliest first."""
+    weights: dict[str, int] = {}
+    for row in tables.rows(KnownError):
+        if row.role != "fact" and re.search(row.pattern, text, re.MULTILINE):
+            for meaning in row.means:
+                weights[meaning.cause] = max(weights.get(meaning.cause, 0), meaning.weight)
+    return tuple(sorted(weights, key=lambda name: -weights[name])[:5])

@@ -1,0 +1,153 @@
+"""`explain` for people: the cause, its consequences, what is harmless; the page of a diagnosis; what a code means."""
+
+from __future__ import annotations
+
+import shlex
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Callable
+
+from tfdoctor.i18n import _, ngettext
+from tfdoctor.known_errors import Explained, Explanation
+from tfdoctor.logs.codes import CodePage
+from tfdoctor.logs.redact import redact
+from tfdoctor.model import Fix
+from tfdoctor.pages import Page
+from tfdoctor.scrub import Scrubber
+
+Paint = Callable[[str, str], str]
+
+#: Characters of a quoted line that are shown.
+QUOTED = 240
+#: Line numbers of one answer that are shown.
+NUMBERS = 8
+#: Lines that look like errors and that are shown when nothing is known.
+ODD = 10
+
+
+def render_log(name: str, explanation: Explanation, scrub: Scrubber, *, width: int, paint: Paint) -> str:
+    """The explanation of one log, for a terminal of `width` columns."""
+    return "\n".join(_log(name, explanation, scrub, min(max(width, 40), 120), paint)) + "\n"
+
+
+def render_page(page: Page, *, paint: Paint) -> str:
+    """The page of one diagnosis."""
+    head = f"{paint(page.code, 'bold')} {page.name} ({page.severity})"
+    before = [_("Formerly {names}.").format(names=", ".join(page.formerly))] if page.formerly else []
+    return "\n".join([head, page.title, *before, "", page.text]) + "\n"
+
+
+def render_code(code: CodePage, *, width: int, paint: Paint) -> str:
+    """What one error code means."""
+    label = f"Xid {code.value}" if code.api == "xid" else f"{code.api} {code.value}"
+    lines = [f"{paint(code.name, 'bold')} ({label})", *_wrapped(code.meaning, width, "  ")]
+    if code.advice:
+        lines += _wrapped(code.advice, width, "  ")
+    if code.causes:
+        lines += _wrapped(_("Diagnoses that print it: {names}").format(names=", ".join(code.causes)), width, "  ")
+    return "\n".join([*lines, f"  [{code.source}]"]) + "\n"
+
+
+def render_list(pages: Sequence[Page]) -> str:
+    """Code, name, severity and title of every diagnosis, one a line."""
+    longest = max((len(p.name) for p in pages), default=0)
+    return "".join(f"{p.code}  {p.name:<{longest}}  {p.severity:<8}  {p.title}\n" for p in pages)
+
+
+def _log(name: str, explanation: Explanation, scrub: Scrubber, width: int, paint: Paint) -> Iterator[str]:
+    head = ngettext("{name}: {n} line", "{name}: {n} lines", explanation.lines)
+    yield head.format(name=redact(name, scrub), n=explanation.lines)
+    if explanation.remark:
+        yield from _wrapped(explanation.remark, width, "  ")
+    yield ""
+    loud = [a for a in explanation.answers if a.role != "harmless"]
+    quiet = [a for a in explanation.answers if a.role == "harmless"]
+    for answer in loud:
+        yield from _answer(answer, scrub, width, paint)
+    if not loud:
+        yield from _nothing(explanation, scrub, width, known=bool(quiet))
+    if quiet:
+        yield from _quiet(quiet, width, paint)
+
+
+def _answer(answer: Explained, scrub: Scrubber, width: int, paint: Paint) -> Iterator[str]:
+    label = paint(_("cause"), "red") if answer.role == "cause" else paint(_("consequence"), "yellow")
+    yield f"{label}  {answer.code} {answer.name}  ({_numbers(answer)})"
+    yield from _wrapped(redact(answer.message, scrub), width, "  ")
+    for line, text in answer.quotes:
+        shown = redact(text.strip(), scrub)
+        yield f"  {line:>6} | {shown[:QUOTED]}{'…' if len(shown) > QUOTED else ''}"
+    if answer.alternatives:
+        yield from _wrapped(_("It can also be: {names}.").format(names=", ".join(answer.alternatives)), width, "  ")
+    if answer.decide_by:
+        yield from _wrapped(_("To be sure: {look}").format(look=answer.decide_by), width, "  ")
+    for fix in answer.fixes:
+        yield from _fix(fix, width)
+    yield from _wrapped(_("More: tfdoctor explain {code}").format(code=answer.code), width, "  ")
+    yield ""
+
+
+def _numbers(answer: Explained) -> str:
+    shown = ", ".join(map(str, answer.lines[:NUMBERS])) + (", …" if len(answer.lines) > NUMBERS else "")
+    word = ngettext("line {lines}", "lines {lines}", len(answer.lines)).format(lines=shown)
+    if answer.count > len(answer.lines) or answer.more:
+        times = _("{n} times or more") if answer.more else _("{n} times")
+        return f"{word}; {times.format(n=answer.count)}"
+    return word
+
+
+def _fix(fix: Fix, width: int) -> Iterator[str]:
+    needs = f" ({', '.join(sorted(fix.needs))})" if fix.needs else ""
+    yield from _wrapped(_("To do: {title}{needs}").format(title=fix.title, needs=needs), width, "  ")
+    for command in fix.commands:
+        yield "      " + shlex.join(command)
+    for name, value in fix.environment:
+        yield f"      unset {name}" if value is None else f"      export {name}={shlex.quote(value)}"
+    for paragraph in _paragraphs(fix.note):
+        yield from _wrapped(paragraph, width, "    ", "  " if paragraph.startswith("- ") else "")
+
+
+def _paragraphs(text: str) -> list[str]:
+    """The items of a list and the paragraphs of a text, each on one line."""
+    joined: list[str] = []
+    for line in text.splitlines():
+        if joined and line.strip() and not line.lstrip().startswith("- "):
+            joined[-1] = f"{joined[-1]} {line.strip()}".strip()
+        else:
+            joined.append(line.strip())
+    return [paragraph for paragraph in joined if paragraph]
+
+
+def _nothing(explanation: Explanation, scrub: Scrubber, width: int, *, known: bool) -> Iterator[str]:
+    """No cause was found: what looks like an error all the same."""
+    if not explanation.odd:
+        text = _("Nothing here is an error that tfdoctor knows, and no line looks like one.")
+        yield from _wrapped(_("Only harmless messages are known here.") if known else text, width, "")
+        yield ""
+        return
+    yield from _wrapped(_("tfdoctor knows no error in this log. These lines look like errors:"), width, "")
+    for line, text in explanation.odd[:ODD]:
+        yield f"  {line:>6} | {redact(text.strip(), scrub)[:QUOTED]}"
+    yield ""
+
+
+def _quiet(answers: Iterable[Explained], width: int, paint: Paint) -> Iterator[str]:
+    yield f"{paint(_('harmless'), 'green')}"
+    for answer in answers:
+        text = f"{answer.code} {answer.name} ({_numbers(answer)}): {answer.message}"
+        yield from _wrapped(text, width, "  ", "  ")
+        if answer.alternatives:
+            also = _("If something is wrong all the same: {names}. {look}")
+            yield from _wrapped(also.format(names=", ".join(answer.alternatives), look=answer.decide_by), width, "    ")
+    yield ""
+
+
+def _wrapped(text: str, width: int, indent: str, hanging: str = "") -> list[str]:
+    return textwrap.wrap(
+        text,
+        width,
+        initial_indent=indent,
+        subsequent_indent=indent + hanging,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

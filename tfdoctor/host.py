@@ -39,7 +39,8 @@ CAPTURES: Mapping[str, tuple[str, ...]] = {
 }
 
 RECORDING_SCHEMA = 1
-ROOTED = ("/proc", "/sys", "/dev", "/etc")  # what TFDOCTOR_ROOT moves
+# What TFDOCTOR_ROOT moves: the system's own folders, and the two files by which a container is known.
+ROOTED = ("/proc", "/sys", "/dev", "/etc", "/.dockerenv", "/run/.containerenv")
 MOST_TEXT = 4 * 1024 * 1024  # the longest file a probe reads here is /var/lib/dpkg/status
 SYSTEM_FOLDERS = ("/usr/sbin", "/sbin")  # modinfo and lspci lie there, and not every user's PATH names them
 TIME_LIMIT = 20.0  # seconds for one child; NVML on 8 GPUs without persistence mode needs several
@@ -177,6 +178,9 @@ class LiveHost(Host):
         """Start the children that every check needs, side by side."""
         self._promise("NVML", self._ask_nvml)
         self._promise(_("the target interpreter"), self._ask_target)
+        nodes = self.glob("/dev/nvidia*")
+        if nodes:
+            self._opening(nodes)
         return self
 
     def path(self, path: str) -> str:
@@ -236,8 +240,10 @@ class LiveHost(Host):
     def can_open(self, path: str) -> str:
         """In a child, all GPU nodes at once: opening one wakes the GPU, and a wedged driver blocks for ever."""
         nodes = tuple(dict.fromkeys((*self.glob("/dev/nvidia*"), path)))
-        answer = self._promise(f"open {' '.join(nodes)}", lambda: self._try_to_open(nodes)).result()
-        return str(answer[path])
+        return str(self._opening(nodes).result()[path])
+
+    def _opening(self, nodes: tuple[str, ...]) -> Promise[Any]:
+        return self._promise(f"open {' '.join(nodes)}", lambda: self._try_to_open(nodes))
 
     def _try_to_open(self, paths: Sequence[str]) -> Mapping[str, str]:
         """Path -> "" or the error's text, as far as opening came within the limit."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ import trees
 from tfdoctor.engine import Facts, all_probes
 from tfdoctor.host import LiveHost, RecordedHost
 from tfdoctor.model import NotApplicable, Unavailable
+from tfdoctor.probes import environment
 from tfdoctor.probes.device_nodes import DeviceNodes
 from tfdoctor.probes.environment import Environment, reduced
 from tfdoctor.probes.gpu_machine import GpuMachine
@@ -400,6 +402,19 @@ def test_device_node_that_may_not_be_opened(tmp_path):
     assert node is not None and node.error == "Permission denied"
 
 
+def test_what_opening_came_to(tmp_path):
+    host = LiveHost(root=str(trees.build(tmp_path / "root")))
+    assert host.can_open("/dev/nvidia0") == ""
+    assert host.can_open("/dev/nvidia7") == "No such file or directory"
+
+
+def test_opening_that_never_ends_is_unknown(tmp_path, monkeypatch):
+    monkeypatch.setattr("tfdoctor.host.OPEN_EACH", "import time; print(flush=True); time.sleep(600)")
+    monkeypatch.setattr("tfdoctor.host.OPEN_LIMIT", 1.0)
+    facts = live(tmp_path)
+    assert [n.error for n in facts.get(DeviceNodes).nodes] == [None, None, None]
+
+
 def test_device_nodes_of_a_listing(tmp_path):
     listing = "crw-rw---- 1 root video 195, 0 May  1 10:00 /dev/nvidia0\ncrw-rw-rw- 1 root root 195, 255 May 1 10:00 /dev/nvidiactl\n"
     found = recorded(tmp_path, {"dev.txt": listing}).get(DeviceNodes)
@@ -530,3 +545,9 @@ def test_a_char_device_is_told_from_a_folder():
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
     node = LiveHost().stat("/dev/null")
     assert node is not None and node.kind == "char"
+
+
+def test_the_documented_allow_list_is_the_real_one():
+    documented = (Path(__file__).parents[2] / "docs/recordings.md").read_text()
+    named = set(re.findall(r"`([A-Za-z_0-9]+)`", documented.partition("## Environment variables")[2]))
+    assert named - {"container"} == (environment.NAMES | set(environment.PREFIXES)) - {"container"}

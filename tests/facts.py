@@ -419,9 +419,9 @@ def run(rule: Rule, *given: Any, rests: Mapping[type, str] = {}) -> Outcome:
     return outcome
 
 
-def found(rule: Rule, *given: Any) -> Diagnosis:
+def found(rule: Rule, *given: Any, rests: Mapping[type, str] = {}) -> Diagnosis:
     """The one diagnosis that `rule` must make of the given facts."""
-    outcome = run(rule, *given)
+    outcome = run(rule, *given, rests=rests)
     assert outcome.status is Status.FOUND, (outcome.status, outcome.reason)
     assert len(outcome.diagnoses) == 1, outcome.diagnoses
     return outcome.diagnoses[0]
@@ -456,6 +456,14 @@ class Machine:
 
     def facts(self) -> engine.Facts:
         return engine_facts(self.given, self.rests)
+
+    def found(self, rule: Rule) -> Diagnosis:
+        """The one diagnosis that `rule` must make of this machine."""
+        return found(rule, *self.given, rests=self.rests)
+
+    def silent(self, rule: Rule) -> bool:
+        """Whether `rule` ran (or rested) here and found nothing."""
+        return silent(rule, *self.given, rests=self.rests)
 
     def outcomes(self, *rules: Rule) -> tuple[Outcome, ...]:
         """Every rule over this machine (all rules when none is given), folded."""

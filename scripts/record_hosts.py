@@ -1,0 +1,250 @@
+#!/usr/bin/env python3
+"""Record the stand-in machines of tests/hosts anew.
+
+    python scripts/record_hosts.py --environments FOLDER [NAME …]
+
+Each is a tree of files below TFDOCTOR_ROOT, a stand-in libnvidia-ml.so.1, and a real environment with a TensorFlow
+release (FOLDER/rc-2200/bin/python is one with `tensorflow[and-cuda]==2.20.0`), looked at by `tfdoctor record`. Paths of
+the machine that runs this, and what it has installed itself (a toolkit, say), are taken out afterwards. What the tests
+expect of each machine is written by hand in its expected.txt and is never touched here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Callable, Optional
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(REPOSITORY / "tests"))
+import fake_cuda  # noqa: E402
+import fake_nvml  # noqa: E402
+import trees  # noqa: E402
+
+HOSTS = REPOSITORY / "tests" / "hosts"
+ENVIRONMENT = "/home/user/venv"  # what the recorded interpreter's environment is called
+OWN = ("/usr/local/cuda", "/opt/", "/var/lib/dpkg", "/var/lib/rpm")  # of the machine that runs this
+SITE = f"{ENVIRONMENT}/lib/python3.11/site-packages"
+INTEL = "/sys/bus/pci/devices/0000:00:02.0"
+Change = Callable[[Path], None]
+
+
+@dataclass(frozen=True)
+class Stand:
+    """One stand-in machine: NVML's profile (None: no libnvidia-ml), changes to the tree, the environment, variables."""
+
+    profile: Optional[Any]
+    environment: str
+    tree: Mapping[str, Optional[str]] = field(default_factory=dict)
+    variables: Mapping[str, str] = field(default_factory=dict)
+    links: Mapping[str, str] = field(default_factory=lambda: trees.LINKS)
+
+
+def driver(version: str) -> dict[str, str]:
+    """The loaded kernel module's version file."""
+    text = (
+        f"NVRM version: NVIDIA UNIX x86_64 Kernel Module  {version}  Mon Jan  1 00:00:00 UTC 2024\nGCC version:  gcc\n"
+    )
+    return {"/proc/driver/nvidia/version": text}
+
+
+def wide(*addresses: str, device: str, device_class: str = "0x030200") -> tuple[dict[str, str], dict[str, str]]:
+    """(files, links) of GPUs at full width behind ports of their own, in place of the workstation's card."""
+    files: dict[str, str] = {}
+    links: dict[str, str] = {}
+    for number, address in enumerate(addresses):
+        port = f"{trees.PCI}/0000:00:{number + 2:02x}.0"
+        card = f"{port}/{address}"
+        for place, kind, vendor, what in (
+            (port, "0x060400", "0x8086", "0xa70d"),
+            (card, device_class, "0x10de", device),
+        ):
+            link = {"current_link_speed": "16.0 GT/s PCIe", "max_link_speed": "16.0 GT/s PCIe"}
+            link |= {"current_link_width": "16", "max_link_width": "16"}
+            values = {"class": kind, "vendor": vendor, "device": what, "numa_node": "0", **link}
+            files |= {f"{place}/{name}": f"{value}\n" for name, value in values.items()}
+            links[f"/sys/bus/pci/devices/{place.rpartition('/')[2]}"] = place
+        links[f"{card}/driver"] = "/sys/bus/pci/drivers/nvidia"
+    return files, links
+
+
+def empty_bus() -> dict[str, Optional[str]]:
+    """The workstation with another maker's display controller in place of its card."""
+    card = f"{trees.PCI}/0000:00:02.0"
+    values = {"class": "0x030000", "vendor": "0x8086", "device": "0x4680"}
+    return {**bare(), **{f"{card}/{name}": f"{value}\n" for name, value in values.items()}}
+
+
+def bare() -> dict[str, Optional[str]]:
+    """The workstation without its card."""
+    return {f"{trees.PCI}/{trees.PORT}": None}
+
+
+def unloaded() -> dict[str, Optional[str]]:
+    """The workstation without a loaded NVIDIA module."""
+    return {
+        "/proc/driver": None,
+        "/proc/modules": "snd 1 0 - Live 0x0\n",
+        "/dev/nvidia0": None,
+        "/dev/nvidiactl": None,
+        "/dev/nvidia-uvm": None,
+        f"{trees.PCI}/{trees.PORT}/{trees.CARD}/driver": None,
+    }
+
+
+def one(device: str, **more: Any) -> dict[str, Any]:
+    """The tree of one card of another model, at full width."""
+    files, links = wide(trees.CARD, device=device)
+    return {"tree": {**bare(), **files, **more}, "links": links}
+
+
+def stands() -> dict[str, Stand]:
+    """Every stand-in machine by name; the name tells system, card, TensorFlow and what is wrong."""
+    pair_files, pair_links = wide("0000:01:00.0", "0000:02:00.0", device="0x2204", device_class="0x030000")
+    buses = ("19", "3b", "4c", "5d", "9b", "bb", "cb", "db")
+    eight_files, eight_links = wide(*(f"0000:{b}:00.0" for b in buses), device="0x2330")
+    nodes = {f"/dev/nvidia{n}": "" for n in range(8)}
+    loaded = driver("550.54.14")
+    docker = {
+        "/proc/self/cgroup": "0::/\n",
+        "/proc/self/mountinfo": "25 1 0:52 / / rw,relatime - overlay overlay rw,lowerdir=/var/lib/docker/overlay2/l/A\n",
+    }
+    ampere = one("0x2204", **loaded)
+    return {
+        "ubuntu-rtx3090-tf2.20-healthy": Stand(fake_nvml.rtx3090(), "rc-2200", **ampere),
+        "ubuntu-rtx3090-tf2.21-library-path": Stand(fake_nvml.rtx3090(), "rc-2210", **ampere),
+        "ubuntu-rtx3090-tf2.20-hidden": Stand(
+            fake_nvml.rtx3090(), "rc-2200", variables={"CUDA_VISIBLE_DEVICES": ""}, **ampere
+        ),
+        "ubuntu-2xrtx3090-tf2.16.1-library-path": Stand(
+            fake_nvml.rtx3090_pair(),
+            "rc-2161",
+            {**bare(), **pair_files, **loaded, "/dev/nvidia1": ""},
+            links=pair_links,
+        ),
+        "ubuntu-v100-tf2.20-cudnn-dropped": Stand(fake_nvml.v100(), "rc-2200", **one("0x1db1", **loaded)),
+        "ubuntu-gtx1080-tf2.17-healthy": Stand(fake_nvml.gtx1080(), "rc-2171", **one("0x1b80", **loaded)),
+        "ubuntu-rtx3090-driver470-tf2.17": Stand(
+            fake_nvml.old_driver(), "rc-2171", **one("0x2204", **driver("470.82.01"))
+        ),
+        "ubuntu-rtx3090-library-kernel-mismatch": Stand(fake_nvml.init_fails(18), "rc-2200", **one("0x2204", **loaded)),
+        "ubuntu-rtx3090-nouveau": Stand(
+            None,
+            "rc-2200",
+            {**unloaded(), **ampere["tree"], "/proc/driver": None, "/proc/modules": "nouveau 1 1 - Live 0x0\n"},
+            links={k: v for k, v in ampere["links"].items() if not k.endswith("/driver")},
+        ),
+        "docker-rtx3090-without-gpus": Stand(
+            None,
+            "rc-2200",
+            {
+                **unloaded(),
+                **ampere["tree"],
+                **docker,
+                "/.dockerenv": "",
+                "/proc/driver": None,
+                "/proc/modules": str(trees.WORKSTATION["/proc/modules"]),
+            },
+            links=ampere["links"],
+        ),
+        "ubuntu-a100-mig-tf2.20": Stand(fake_nvml.a100_mig(), "rc-2200", **one("0x20b2", **loaded)),
+        "ubuntu-8xh100-tf2.20-no-fabric-manager": Stand(
+            fake_nvml.h100x8(),
+            "rc-2200",
+            {**bare(), **eight_files, **loaded, **nodes},
+            links=eight_links,
+        ),
+        "ubuntu-2xrtx3090-one-lost": Stand(
+            fake_nvml.lost_gpu(),
+            "rc-2200",
+            {**bare(), **pair_files, **loaded, "/dev/nvidia1": ""},
+            links=pair_links,
+        ),
+        "ubuntu-a100-ecc-errors": Stand(fake_nvml.ecc_errors(), "rc-2200", **one("0x20b2", **loaded)),
+        "ubuntu-a100-row-remap-pending": Stand(fake_nvml.row_remap_pending(), "rc-2200", **one("0x20b2", **loaded)),
+        "cloud-t4-tf2.20": Stand(fake_nvml.t4(), "rc-2200", **one("0x1eb8", **loaded)),
+        "ubuntu-cpu-only-tf2.21": Stand(
+            None, "tf221", {**unloaded(), **empty_bus()}, links={INTEL: f"{trees.PCI}/0000:00:02.0"}
+        ),
+        "ubuntu-rtx3090-tf2.21-no-cuda-wheels": Stand(fake_nvml.rtx3090(), "tf221", **ampere),
+    }
+
+
+def record(name: str, stand: Stand, environments: Path) -> None:
+    """Look at one stand-in machine and put the recording in its place."""
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder)
+        root = trees.build(work / "root", dict(stand.tree), stand.links)
+        env: dict[str, str] = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/home/user"}
+        if stand.profile is not None:
+            card = fake_cuda.profile(count=1)
+            env |= fake_nvml.merge(fake_nvml.environment(stand.profile, work), fake_cuda.environment(card, work))
+        env |= {"TFDOCTOR_ROOT": str(root), **stand.variables}
+        python = environments / stand.environment / "bin" / "python"
+        into = work / "recording"
+        argv = [sys.executable, "-m", "tfdoctor", "record", str(into), "--python", str(python)]
+        subprocess.run(argv, env=env, check=True, cwd=work, stdout=subprocess.DEVNULL)
+        base = subprocess.run(
+            [str(python), "-c", "import sys; print(sys.base_prefix)"], check=True, capture_output=True
+        )
+        paths = {str(environments / stand.environment): ENVIRONMENT, base.stdout.decode().strip(): "/usr"}
+        neutral(into, {**paths, str(work): "/tmp/stand-in"})
+        place = HOSTS / name
+        kept = {p.name: p.read_bytes() for p in place.glob("expected.txt")}
+        shutil.rmtree(place, ignore_errors=True)
+        shutil.copytree(into, place)
+        for other, content in kept.items():
+            (place / other).write_bytes(content)
+
+
+def neutral(folder: Path, paths: Mapping[str, str]) -> None:
+    """Take out of a recording what belongs to the machine that made it."""
+    for own in OWN:
+        for path in folder.glob("root" + own.rstrip("/") + "*"):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    for path in folder.rglob("*"):
+        if path.is_file() and path.suffix in (".json", ".txt"):
+            text = path.read_text()
+            for old, new in paths.items():
+                text = text.replace(old, new)
+            path.write_text(_without_own(path, text))
+    absent = folder / "absent.txt"
+    lines = set(absent.read_text().splitlines()) | {"/usr/local/cuda", "/usr/local/cuda*", "/usr/local/cuda-*"}
+    absent.write_text("".join(f"{line}\n" for line in sorted(lines)))
+
+
+def _without_own(path: Path, text: str) -> str:
+    if path.suffix != ".json":
+        return "".join(line for line in text.splitlines(True) if not any(own in line for own in OWN))
+    return json.dumps(_pruned(json.loads(text)), indent=1, sort_keys=True) + "\n"
+
+
+def _pruned(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: _pruned(v) for k, v in value.items() if not k.startswith(OWN)}
+    if isinstance(value, list):
+        return [_pruned(v) for v in value if not (isinstance(v, str) and v.startswith(OWN))]
+    return value
+
+
+def main() -> None:
+    """Record the named machines, or all."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--environments", type=Path, required=True)
+    parser.add_argument("names", nargs="*")
+    arguments = parser.parse_args()
+    for name, stand in stands().items():
+        if not arguments.names or name in arguments.names:
+            record(name, stand, arguments.environments.resolve())
+            print(name, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -261,6 +261,16 @@ def test_defects_are_of_releases_that_exist():
         assert set(row.systems) <= {"linux", "windows", "macos"}
 
 
+def test_open_ranges_that_break_a_release_have_a_pin():
+    """NumPy 2 needs 2.18; protobuf 4 needs 2.12: a release before whose metadata accepts it has a known fault."""
+    for release in TABLES.releases():
+        pinned = {pin.partition("<")[0] for row in TABLES.defects(release.version) for pin in row.pins}
+        for name, breaks, since in (("numpy", "2.0.2", "2.18"), ("protobuf", "4.21.12", "2.12")):
+            accepts = any(fits(breaks, asked.range) for asked in release.requirement(name))
+            early = Version(release.version) < Version(since)
+            assert (name in pinned) == (accepts and early), (release.version, name)
+
+
 def test_system_support_answers_once_for_every_release():
     for system, machine in (("linux", "x86_64"), ("linux", "aarch64"), ("windows", "x86_64"), ("wsl2", "x86_64")):
         for release in TABLES.releases():

@@ -7,11 +7,14 @@ import os
 import re
 import stat
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 import trees
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tfdoctor.engine import Facts, all_probes
 from tfdoctor.host import LiveHost, RecordedHost
@@ -551,3 +554,34 @@ def test_the_documented_allow_list_is_the_real_one():
     documented = (Path(__file__).parents[2] / "docs/recordings.md").read_text()
     named = set(re.findall(r"`([A-Za-z_0-9]+)`", documented.partition("## Environment variables")[2]))
     assert named - {"container"} == (environment.NAMES | set(environment.PREFIXES)) - {"container"}
+
+
+OURS = (Platform, Cpu, Memory, Shm, Limits, Container, Wsl, Cloud, Job, Jetson, Pci, KernelDriver, KernelModuleFile, KernelSettings, InstalledDriver, DeviceNodes, KernelLog, Environment, GpuMachine, Rocm)  # fmt: skip
+PARTS = (
+    *(f"root{path}" for path in trees.WORKSTATION if not path.startswith("/dev/")),
+    "root/var/lib/dpkg/status", "root/etc/nv_tegra_release", "root/proc/device-tree/model", "root/run/systemd/container", "root/etc/bash.bashrc",
+    "root/sys/class/kfd/kfd/topology/nodes/1/properties", "root/opt/rocm/.info/version", "root/sys/bus/pci/devices/0000:01:00.0/class",
+    "root/sys/bus/pci/devices/0000:01:00.0/vendor", "root/sys/bus/pci/devices/0000:01:00.0/resource", "root/sys/bus/pci/devices/0000:01:00.0/config",
+    "dev.txt", "env.txt", "lspci-vvv.txt", "dmesg.txt", "modinfo.txt", "rocm-smi.json",
+)  # fmt: skip
+STATED = st.recursive(
+    st.none() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(["system", "machine", "stale", "stale_bytes", "/dev/nvidia0", "x"]), inner, max_size=3),
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    parts=st.dictionaries(st.sampled_from(PARTS), st.binary(max_size=80) | st.sampled_from([c if isinstance(c, bytes) else c.encode() for c in trees.WORKSTATION.values()]), max_size=25),
+    stated=st.dictionaries(st.sampled_from(["platform", "shm", "can_open", "links", "exit_codes"]), STATED, max_size=3),
+)
+def test_no_recording_crashes_a_probe(parts, stated):
+    with tempfile.TemporaryDirectory() as folder:
+        about = json.dumps({"schema": 1, "stated": stated})
+        facts = recorded(Path(folder), {**parts, "recording.json": about, "space.json": '{"/dev/shm": {"total": 1, "free": 0}}'})
+        for kind in OURS:
+            try:
+                facts.get(kind)
+            except (Unavailable, NotApplicable):
+                continue
+        assert not facts.crashes

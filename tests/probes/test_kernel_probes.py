@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import stat
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -325,6 +327,23 @@ def test_module_file(tmp_path):
     found = recorded(tmp_path, files).get(KernelModuleFile)
     assert found.path == f"/lib/modules/{trees.KERNEL}/updates/dkms/nvidia.ko.zst"
     assert (found.version, found.signer, found.other_kernels, found.headers) == ("550.54.14", "Some Key", ("5.4.0-1-generic",), True)
+
+
+def test_module_file_that_no_program_reads(tmp_path):
+    compiler = shutil.which("gcc", path=os.defpath + ":/usr/bin:/usr/local/bin")
+    if compiler is None:
+        pytest.skip("no C compiler")
+    source = tmp_path / "module.c"
+    source.write_text('__attribute__((section(".modinfo"), used)) static const char said[] = "version=535.54.03\\0license=NVIDIA";\n')
+    subprocess.run([compiler, "-c", str(source), "-o", str(tmp_path / "nvidia.ko")], check=True, env={"PATH": "/usr/bin:/bin:/usr/local/bin"})
+    module = (tmp_path / "nvidia.ko").read_bytes()
+    files: dict[str, str | bytes] = {
+        "root/proc/sys/kernel/osrelease": f"{trees.KERNEL}\n",
+        f"root/lib/modules/{trees.KERNEL}/kernel/drivers/video/nvidia.ko": module + b"~Module signature appended~\n",
+    }
+    found = recorded(tmp_path, files).get(KernelModuleFile)
+    assert found.version == "535.54.03"
+    assert found.signer
 
 
 def test_module_file_missing_for_this_kernel(tmp_path):

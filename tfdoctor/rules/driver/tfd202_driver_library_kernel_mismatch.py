@@ -64,7 +64,10 @@ def driver_library_kernel_mismatch(
         return None
     said = (nvml is not None and nvml.state == "version-mismatch") or (smi is not None and smi.problem == "version-mismatch")
     loaded = kernel.loaded_version if kernel else ""
-    wanted = _of_libraries(loaded, nvml, installed, library)
+    known = _of_libraries(nvml, smi, installed, library)
+    differing = [version for version in known if not loaded or not same_driver(version, loaded)]
+    fits = len(differing) < len(known)  # two installations side by side: only the driver's own word counts then
+    wanted = differing[0] if differing and (said or not fits) else ""
     if not said and (not loaded or not wanted):
         return None
     if module is not None and loaded and module.path and module.version == loaded and wanted:
@@ -82,15 +85,12 @@ def driver_library_kernel_mismatch(
 
 
 def _of_libraries(
-    loaded: str, nvml: Optional[Nvml], installed: Optional[InstalledDriver], library: Optional[DriverLibrary]
-) -> str:
-    """A version of the libraries that is not the loaded driver's; "" when none is known or one of them fits."""
+    nvml: Optional[Nvml], smi: Optional[NvidiaSmi], installed: Optional[InstalledDriver], library: Optional[DriverLibrary]
+) -> list[str]:
+    """The versions of the driver's libraries that are told, the ones in use first."""
     picked = library.picked if library else None
     if picked is not None and picked.origin not in ("system", ""):
         picked = None  # compat, stub and image copies are other faults
-    known = [nvml.library_version if nvml else "", picked.version if picked else ""]
+    known = [nvml.library_version if nvml else "", smi.library_version if smi else "", picked.version if picked else ""]
     known += sorted(installed.library_versions) if installed else []
-    known = [version for version in known if version]
-    if not loaded:
-        return known[0] if known else ""
-    return "" if any(same_driver(version, loaded) for version in known) else next(iter(known), "")
+    return [version for version in known if version]

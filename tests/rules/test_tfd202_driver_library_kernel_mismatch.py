@@ -1,0 +1,45 @@
+"""TFD202 driver-library-kernel-mismatch: sick, healthy, and at the boundary."""
+
+from __future__ import annotations
+
+import facts
+
+from tfdoctor.rules.driver.tfd202_driver_library_kernel_mismatch import driver_library_kernel_mismatch as rule
+
+DOWN = facts.nvml(state="version-mismatch", code=18, error="Driver/library version mismatch", library_version="550.120")
+NEW = facts.installed_driver(library_versions=frozenset({"550.120"}))
+
+
+def test_sick() -> None:
+    newer = facts.kernel_module_file(version="550.120")
+    diagnosis = facts.WORKSTATION.but(DOWN, NEW, newer).found(rule)
+    assert "550.107.02" in diagnosis.message and "550.120" in diagnosis.message
+
+
+def test_without_nvml_the_files_tell() -> None:
+    from tfdoctor.probes.libraries import DriverLibrary
+    from tfdoctor.probes.nvml import Nvml
+
+    machine = facts.WORKSTATION.but(NEW, facts.kernel_module_file(version="550.120"), without=(Nvml, DriverLibrary))
+    assert "550.120" in machine.found(rule).message
+
+
+def test_not_rebuilt_is_another_fault() -> None:
+    assert facts.WORKSTATION.but(DOWN, NEW).silent(rule)
+
+
+def test_a_driver_that_answers_is_fine() -> None:
+    assert facts.WORKSTATION.but(NEW).silent(rule)
+
+
+def test_wsl_shows_two_numbers() -> None:
+    assert facts.WSL_LAPTOP.but(facts.nvml(state="unknown", library_version="560.35.02")).silent(rule)
+
+
+def test_in_a_container_the_image_is_at_fault() -> None:
+    assert facts.WORKSTATION.but(DOWN, NEW, facts.container(kind="docker")).silent(rule)
+
+
+def test_two_parts_are_the_same_version() -> None:
+    down = facts.nvml(state="unknown", code=999, library_version="550.107")
+    assert facts.WORKSTATION.but(down).silent(rule)

@@ -1,0 +1,47 @@
+"""TFD203 driver-too-old: sick, healthy, and at the boundary."""
+
+from __future__ import annotations
+
+import facts
+import pytest
+
+from tfdoctor.rules.driver.tfd203_driver_too_old import driver_too_old as rule
+
+
+def test_sick() -> None:
+    diagnosis = facts.WORKSTATION.but(facts.driver(version="470.82.01", cuda="11.4")).found(rule)
+    assert "470.82.01" in diagnosis.message and "525.60.13" in diagnosis.message
+    assert diagnosis.severity is None
+
+
+@pytest.mark.parametrize(("version", "old"), [("525.60.12", True), ("525.60.13", False), ("610.99", False)])
+def test_boundary(version: str, old: bool) -> None:
+    assert facts.WORKSTATION.but(facts.driver(version=version)).silent(rule) is not old
+
+
+def test_minor_version_compatibility() -> None:
+    """CUDA 11.8 has its own driver at 520.61.05, and the family needs 450.80.02 only."""
+    tf = facts.tensorflow_release("2.12.0")
+    assert facts.WORKSTATION.but(tf, facts.driver(version="450.80.02", cuda="11.0")).silent(rule)
+    assert "450.80.02" in facts.WORKSTATION.but(tf, facts.driver(version="440.33.01", cuda="10.2")).found(rule).message
+
+
+def test_windows_numbers_under_wsl() -> None:
+    assert facts.WSL_LAPTOP.but(facts.driver(version="527.41")).silent(rule)
+    assert "527.41" in facts.WSL_LAPTOP.but(facts.driver(version="516.59")).found(rule).message
+
+
+def test_another_release_that_fits_is_offered() -> None:
+    fixes = facts.WORKSTATION.but(facts.driver(version="470.82.01", cuda="11.4")).found(rule).fixes
+    assert fixes[1].requirements == ("tensorflow==2.14.1",)
+
+
+def test_cuda_compat_helps() -> None:
+    compat = facts.library_file("/usr/local/cuda/compat/libcuda.so.1", "550.54.15", origin="compat")
+    old = facts.driver(version="470.82.01", cuda="11.4")
+    assert facts.WORKSTATION.but(old, facts.driver_library(picked=compat)).silent(rule)
+
+
+def test_cpu_build_needs_no_driver() -> None:
+    machine = facts.WORKSTATION.but(facts.driver(version="390.48"), facts.tensorflow(cuda_build=False, cuda=""))
+    assert machine.silent(rule)

@@ -1,0 +1,42 @@
+"""TFD228 fabric-manager-not-running: sick, healthy, and at the boundary."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import facts
+
+from tfdoctor.rules.driver.tfd228_fabric_manager_not_running import fabric_manager_not_running as rule
+
+
+def waiting() -> object:
+    from tfdoctor.probes.nvml import Gpus
+
+    gpus = facts.H100_SERVER.facts().get(Gpus)
+    return replace(gpus, gpus=tuple(replace(g, fabric_state="in-progress") for g in gpus))
+
+
+def test_sick() -> None:
+    machine = facts.H100_SERVER.but(facts.fabric(running=False, version=""), waiting())
+    diagnosis = machine.found(rule)
+    assert "4 NVSwitches" in diagnosis.message and "does not run" in diagnosis.message and "in-progress" in diagnosis.message
+    assert len(diagnosis.fixes) == 2
+
+
+def test_a_container_does_not_see_the_service() -> None:
+    container = facts.container(kind="docker")
+    assert facts.H100_SERVER.but(container, facts.fabric(running=False)).silent(rule)
+    assert facts.H100_SERVER.but(container, facts.fabric(running=False), waiting()).found(rule)
+
+
+def test_done_is_done() -> None:
+    assert facts.H100_SERVER.but(facts.fabric(running=False)).silent(rule)
+
+
+def test_one_gpu_of_such_a_machine_in_a_virtual_machine() -> None:
+    gpus = facts.gpus(facts.gpu(name="NVIDIA H100 80GB HBM3", fabric_state="not-started"))
+    assert facts.WORKSTATION.but(gpus).silent(rule)
+
+
+def test_healthy() -> None:
+    assert facts.H100_SERVER.silent(rule)

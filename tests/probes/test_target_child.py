@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import functools
 import os
 import shutil
 import subprocess
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from interpreters import find_python
 from site_build import CHILD, TENSORFLOW, ask, distribution, named
 
 from tfdoctor.probes import target_child
@@ -37,21 +37,9 @@ def elsewhere(tmp_path: Path) -> Path:
     return folder
 
 
-@functools.cache
-def interpreters() -> dict[str, str]:
-    """Version -> an interpreter of that version on this machine, as far as there are."""
-    found = {}
-    for version in VERSIONS:
-        places = [shutil.which(f"python{version}") or "", *map(str, Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))]
-        works = [p for p in places if p and subprocess.run([p, "-c", ""], capture_output=True).returncode == 0]
-        if works:
-            found[version] = works[0]
-    return found
-
-
 @pytest.mark.parametrize("version", VERSIONS)
 def test_every_version_of_python_answers_the_same(site: Path, elsewhere: Path, version: str) -> None:
-    python = interpreters().get(version)
+    python = find_python(version)
     if python is None:
         pytest.skip(f"no Python {version} on this machine")
     answer, ours = ask(site, python, elsewhere), ask(site, sys.executable, elsewhere)

@@ -102,7 +102,7 @@ def test_what_goes(text, secret):
         "<serial>N/A</serial>",
         "root",
         "GPU 0",
-        "/root/venv/bin/python",
+        "HOME=/root",
         "/home/kubernetes/bin/nvidia/lib64",
         "/usr/lib/x86_64-linux-gnu/libcuda.so.535.183.01",
         "SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c",

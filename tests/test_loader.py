@@ -15,7 +15,7 @@ from fake_build import need_compiler
 
 from tfdoctor.host import LiveHost
 from tfdoctor.loader import Loaded, Loader, Opened
-from tfdoctor.loader_cache import parse_cache
+from tfdoctor.loader_cache import parse_cache, usable_hwcaps
 from tfdoctor.model import Unavailable
 
 
@@ -32,7 +32,10 @@ def predict(caller: Path, names: Sequence[str], environment: Mapping[str, str]) 
     elf = host.elf(str(caller))
     assert elf is not None
     cache = parse_cache(host.read_bytes("/etc/ld.so.cache") or b"")
-    loader = Loader(host, elf.machine, elf.bits, environment.get("LD_LIBRARY_PATH", ""), cache)
+    flags = next((line for line in (host.read("/proc/cpuinfo") or "").splitlines() if line.startswith("flags")), "")
+    hwcaps = usable_hwcaps(frozenset(flags.partition(":")[2].split()))
+    path = environment.get("LD_LIBRARY_PATH", "")
+    loader = Loader(host, elf.machine, elf.bits, path, cache, hwcaps, here=str(Path.cwd()))
     start = Loaded(str(caller), elf)
     loader.assume(elf.needed, start)
     nobody = Loaded("", type(elf)(""))
@@ -216,6 +219,24 @@ def test_the_cache_and_the_default_folders(tmp_path: Path) -> None:
         assert opened == real.real, f"{name}: {said} {real}"
 
 
+def test_folders_for_better_processors_come_first(tmp_path: Path) -> None:
+    for place in ("a", "a/glibc-hwcaps/x86-64-v2", "b", "b/glibc-hwcaps/x86-64-v2", "b/glibc-hwcaps/sparc"):
+        build(tmp_path / place / "libone.so.1")
+    build(tmp_path / "b/glibc-hwcaps/x86-64-v2/libtwo.so.1")
+    caller = build(tmp_path / "libcaller.so", runpath=[f"{tmp_path}/b"], source=CALLER)
+    for environment in ({}, {"LD_LIBRARY_PATH": f"{tmp_path}/a"}):
+        agree(caller, ["libone.so.1", "libtwo.so.1"], environment)
+
+
+def test_an_empty_entry_is_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for place in ("here", "here/below", "own"):
+        build(tmp_path / place / "libone.so.1")
+    caller = build(tmp_path / "libcaller.so", runpath=[f"{tmp_path}/own"], source=CALLER)
+    monkeypatch.chdir(tmp_path / "here")
+    for value in ("", ":", ":/nowhere", "/nowhere:", "/nowhere::/other", "below", "./below:", "/nowhere"):
+        agree(caller, ["libone.so.1"], {"LD_LIBRARY_PATH": value})
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_random_layouts(tmp_path: Path, seed: int) -> None:
     """Folders with random copies, needs and paths; the computed answer is the loader's in every one."""
@@ -241,7 +262,9 @@ def test_random_layouts(tmp_path: Path, seed: int) -> None:
 def test_what_could_not_be_looked_at_is_not_taken_for_absent(tmp_path: Path) -> None:
     from tfdoctor.host import RecordedHost
 
-    (tmp_path / "elf.json").write_text('{"/a/libcaller.so": {"real": "/a/libcaller.so", "runpath": ["/b"], "bits": 64, "machine": "EM_X86_64"}}')
+    (tmp_path / "elf.json").write_text(
+        '{"/a/libcaller.so": {"real": "/a/libcaller.so", "runpath": ["/b"], "bits": 64, "machine": "EM_X86_64"}}'
+    )
     (tmp_path / "absent.txt").write_text("/b/libgone.so.1\n")
     host = RecordedHost(str(tmp_path))
     elf = host.elf("/a/libcaller.so")

@@ -3,9 +3,9 @@
 The order for a name without a slash: objects that are already loaded (by name or soname); DT_RPATH of the calling object,
 of those that need it and of the program, unless the calling object has a DT_RUNPATH; LD_LIBRARY_PATH; DT_RUNPATH of the
 calling object alone; ld.so.cache; the default folders. A file of another word size or machine is passed over; a file that is
-no ELF object ends the search with an error. tests/test_loader.py compares all of this with the real loader.
-
-Left out: glibc-hwcaps folders below LD_LIBRARY_PATH and RUNPATH entries (their files in ld.so.cache do count).
+no ELF object ends the search with an error. Before each folder come those below its glibc-hwcaps that the processor can
+use. An empty entry of LD_LIBRARY_PATH is the working directory. tests/test_loader.py compares all of this with the real
+loader.
 """
 
 from __future__ import annotations
@@ -75,14 +75,18 @@ class Loader:
         cache: Sequence[CacheEntry] = (),
         hwcaps: Sequence[str] = (),
         program: Optional[Loaded] = None,
+        here: str = "",
     ) -> None:
-        """`machine` as in Elf; `library_path` is the value of LD_LIBRARY_PATH; `program` is the executable."""
+        """`machine` as in Elf; `library_path` is the value of LD_LIBRARY_PATH; `program` is the executable; `hwcaps` as
+        of `usable_hwcaps`, best first; `here` is the working directory ("" not known: empty entries are passed over)."""
         self._host, self._machine, self._bits = host, machine, bits
         self._cache, self._hwcaps, self._program = cache, hwcaps, program
         folder = posixpath.dirname(program.path) if program is not None else ""
-        self.library_path = tuple(self._expand(entry, folder) for entry in re.split("[:;]", library_path) if entry)
+        entries = [entry or here for entry in re.split("[:;]", library_path)] if library_path else []
+        self.library_path = tuple(posixpath.join(here, self._expand(entry, folder)) for entry in entries if entry)
         self.default = default_folders(host, machine)
         self._loaded: dict[str, Loaded] = {}
+        self._below: dict[str, tuple[str, ...]] = {}
 
     def is_loaded(self, name: str) -> Optional[Loaded]:
         """The object that satisfies `name` already."""
@@ -139,7 +143,7 @@ class Loader:
     def find(self, name: str, caller: Loaded) -> Optional[Hit]:
         """The file that the search ends at, without loading it."""
         if "/" in name:
-            return self._first(name, [posixpath.dirname(name)], "its path")
+            return self._at([name], "its path")
         for folders, how in self._steps(caller):
             hit = self._first(name, folders, how)
             if hit is not None:
@@ -178,12 +182,28 @@ class Loader:
         return self._first(name, self.default, DEFAULT)
 
     def _first(self, name: str, folders: Iterable[str], how: str) -> Optional[Hit]:
-        for folder in dict.fromkeys(folders):
-            path = posixpath.join(folder, posixpath.basename(name))
+        unlike = dict.fromkeys(folders)
+        return self._at(
+            (posixpath.join(place, name) for folder in unlike for place in (*self._capable(folder), folder)), how
+        )
+
+    def _at(self, paths: Iterable[str], how: str) -> Optional[Hit]:
+        for path in paths:
             elf = self._host.elf(path)
             if elf is not None and self._fits(elf):
                 return Hit(path, elf, how)
         return None
+
+    def _capable(self, folder: str) -> tuple[str, ...]:
+        """The folders below this one's glibc-hwcaps that the loader goes through first; hardly any folder has some."""
+        if self._hwcaps and folder not in self._below:
+            base = posixpath.join(folder, "glibc-hwcaps")
+            try:
+                there = self._host.stat(base) is not None
+            except Unavailable:
+                there = False  # whoever could not look at this folder is told so at the file itself
+            self._below[folder] = tuple(posixpath.join(base, name) for name in self._hwcaps) if there else ()
+        return self._below.get(folder, ())
 
     def _fits(self, elf: Elf) -> bool:
         """Does the loader stop here? It passes over other word sizes and machines and over what it may not open."""

@@ -105,7 +105,8 @@ def libraries(
     _must_be_cuda_on_linux(tensorflow, platform)
     answer = host.target_answer()
     caller = _caller(host, answer, tensorflow)
-    loader = _loader(host, caller.elf.machine, caller.elf.bits, cpu, text(answer.get("executable")))
+    python, here = text(answer.get("executable")), text(answer.get("cwd"))
+    loader = _loader(host, caller.elf.machine, caller.elf.bits, cpu, python, here)
     loader.assume(caller.elf.needed, caller)  # the C library and its kin: without them TensorFlow is not there to ask
     _preload(host, loader, caller)
     files = LibraryFiles(host, distributions, _conda_prefix(answer))
@@ -144,7 +145,7 @@ def _object(host: Host, path: str) -> Optional[Loaded]:
     return None if elf is None or elf.problem else Loaded(path, elf)
 
 
-def _loader(host: Host, machine: str, bits: int, cpu: Optional[Cpu], executable: str) -> Loader:
+def _loader(host: Host, machine: str, bits: int, cpu: Optional[Cpu], executable: str, here: str = "") -> Loader:
     """The loader of a Python process. Its executable matters: conda's has an RPATH to the environment's own lib folder."""
     return Loader(
         host,

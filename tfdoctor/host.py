@@ -337,7 +337,7 @@ class LiveHost(Host):
     def _ask_target(self) -> Mapping[str, Any]:
         script = Path(__file__).with_name("probes") / "target_child.py"
         try:
-            done = self._children.run([self.target, str(script)], timeout=self._timeout)
+            done = self._children.run([self.target, "-B", str(script)], timeout=self._timeout)
         except OSError as error:
             raise Unavailable(f"{self.target}: {error.strerror}") from error
         if done is None:

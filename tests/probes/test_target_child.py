@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import shutil
 import subprocess
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from interpreters import find_python
 from site_build import CHILD, TENSORFLOW, ask, distribution, named
 
+from tfdoctor.host import LiveHost
 from tfdoctor.probes import target_child
 
 VERSIONS = [f"3.{minor}" for minor in range(6, 15)]
@@ -213,6 +215,34 @@ def test_an_unreadable_folder_on_the_path(site: Path, elsewhere: Path, tmp_path:
     answer = ask(site, cwd=elsewhere, PYTHONPATH=os.pathsep.join([*strange, str(site)]))
     assert answer["problems"] == []
     assert answer["tensorflow"]["found"] == str(site / "tensorflow")
+
+
+def test_names_that_are_no_unicode_can_be_printed(site: Path, elsewhere: Path, tmp_path: Path) -> None:
+    strange = tmp_path / os.fsdecode(b"\xff\xfe")
+    try:
+        strange.mkdir()
+    except OSError:
+        pytest.skip("this file system allows no such name")
+    answer = ask(site, cwd=elsewhere, PYTHONPATH=os.pathsep.join([str(strange), str(site), "\N{SNOWMAN}"]))
+    json.dumps(answer, ensure_ascii=False).encode("utf-8")
+    assert any("?" in entry for entry in answer["path"])
+    assert any(entry.endswith("\N{SNOWMAN}") for entry in answer["path"])
+
+
+def test_entries_of_the_path_that_are_no_text(site: Path, elsewhere: Path) -> None:
+    (site / "strange.pth").write_text("import sys; sys.path += [b'bytes', None]\n")
+    (site / "sitecustomize.py").write_text("import sys; sys.path += [b'bytes', None]\n")
+    assert ask(site, cwd=elsewhere)["problems"] == []
+
+
+def test_nothing_is_written_beside_the_target(site: Path, elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (site / "sitecustomize.py").write_text("import other\n")
+    (site / "other.py").write_text("")
+    before = sorted(site.rglob("*"))
+    monkeypatch.setenv("PYTHONPATH", str(site))
+    monkeypatch.chdir(elsewhere)
+    assert named(dict(LiveHost(sys.executable).target_answer()), "tensorflow")["version"] == "2.21.0"
+    assert sorted(site.rglob("*")) == before
 
 
 @given(st.text())

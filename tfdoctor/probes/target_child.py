@@ -31,7 +31,7 @@ import sys
 
 # Running a file by path puts its folder first on sys.path, and ours holds a platform.py: nothing else is imported before it is gone.
 _HERE = os.path.dirname(os.path.realpath(__file__))
-sys.path[:] = [_p for _p in sys.path if not os.path.isabs(_p) or os.path.realpath(_p) != _HERE]
+sys.path[:] = [_p for _p in sys.path if isinstance(_p, str) and (not os.path.isabs(_p) or os.path.realpath(_p) != _HERE)]
 
 import hashlib  # noqa: E402
 import json  # noqa: E402
@@ -428,10 +428,22 @@ def answer() -> "dict[str, object]":
     }
 
 
+def printable(value: "object") -> "object":
+    """The value with file names that are no valid Unicode made printable."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, dict):
+        return {printable(k): printable(v) for k, v in value.items()}
+    return [printable(v) for v in value] if isinstance(value, (list, tuple)) else value
+
+
 def main() -> "None":
-    """Print the answer on one line. Names that are not valid Unicode are printed with a replacement character."""
+    """Print the answer on one line."""
     try:
-        line = json.dumps(answer())
+        found = answer()
+        line = json.dumps(found)
+        if "\\ud" in line:  # half a surrogate pair: a byte that could not be decoded (or a whole pair: then nothing changes)
+            line = json.dumps(printable(found))
     except Exception as error:  # noqa: BLE001  told to whoever asked
         line = json.dumps({"error": f"{type(error).__name__}: {error}"})
     sys.stdout.write("\n" + line + "\n")

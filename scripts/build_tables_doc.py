@@ -58,6 +58,16 @@ What tfdoctor knows of versions, drivers, GPUs and codes. Every row names its so
 trust it: *official* is the vendor's own document, *measured* was read from the artefact itself (a wheel, a
 header, a library), *second-hand* is somebody who cites the vendor, and never enough for an error by itself.
 An empty cell means: not known, or there is none.
+
+**Own rows.** A folder named by `TFDOCTOR_COMPAT_EXTRA` may hold files of the same names, each
+`{"rows": [...]}` with complete rows; a row with the same key takes the place of ours. `TFDOCTOR_COMPAT_DIR`
+replaces the whole folder. A key that is missing or unknown, or a value of the wrong kind, is an error that names
+the file, the row and the key.
+
+**How they stay true.** `scripts/refresh_tables.py` rebuilds the rows that follow from package metadata, wheels
+and headers (tensorflow, companions, plugins, distributions, nccl, error_codes) through the index that pip is
+configured for, and shows the differences before it writes them; ranges that pip resolves anew every day are
+resolved again. `--check` compares the two newest TensorFlow releases and is for continuous integration.
 """
 
 

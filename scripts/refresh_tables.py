@@ -25,7 +25,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(REPOSITORY / "scripts"), str(REPOSITORY)]
 
 from packaging.version import Version  # noqa: E402
-from refresh import companions, nccl, tensorflow  # noqa: E402
+from refresh import codes, companions, nccl, plugins, tensorflow  # noqa: E402
 from refresh.index import Index  # noqa: E402
 
 COMPAT = REPOSITORY / "compat"
@@ -65,10 +65,26 @@ def rebuild_nccl(index: Index, old: list[dict[str, Any]], today: str) -> list[di
     return sorted(found, key=lambda row: (Version(row["version"]), row["cuda_major"]))
 
 
+def rebuild_plugins(index: Index, old: list[dict[str, Any]], today: str) -> list[dict[str, Any]]:
+    """All rows of plugins.json."""
+    found: list[dict[str, Any]] = []
+    for name in plugins.NAMES:
+        found += plugins.rows(index, name, {row["version"]: row for row in old if row["name"] == name}, today)
+    return sorted(found, key=companions.order)
+
+
+def rebuild_distributions(index: Index, old: list[dict[str, Any]], today: str) -> list[dict[str, Any]]:
+    """All rows of distributions.json."""
+    return plugins.distributions(index, old)
+
+
 Rebuild = Callable[[Index, list[dict[str, Any]], str], list[dict[str, Any]]]
 TABLES: dict[str, Rebuild] = {
     "companions": rebuild_companions,
+    "distributions": rebuild_distributions,
+    "error_codes": codes.rows,
     "nccl": rebuild_nccl,
+    "plugins": rebuild_plugins,
     "tensorflow": rebuild_tensorflow,
 }
 

@@ -159,6 +159,7 @@ def test_a_machine_with_cuda_13_only():
     fits = ask(cuda="13.0")
     assert {fit.fits for fit in fits.values()} == {"no"}
     assert "needs the libraries of CUDA 12.5, and the toolkit is CUDA 13.0" in text(fits["2.21.0"])
+    assert "tensorflow[and-cuda]" in text(fits["2.21.0"])
 
 
 def test_a_fixed_toolkit():

@@ -27,7 +27,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPOSITORY / "scripts"))
 
 import refresh_tables  # noqa: E402
-from refresh import companions, nccl, tensorflow, wheel  # noqa: E402
+from refresh import codes, companions, nccl, plugins, tensorflow, wheel  # noqa: E402
 from refresh.fatbin import MAGIC, scan  # noqa: E402
 from refresh.index import Index, configured_index  # noqa: E402
 from refresh.resolve import resolved  # noqa: E402
@@ -150,7 +150,7 @@ def packed(name: str, version: str, requires: list[str], members: dict[str, byte
 
 @pytest.fixture
 def index(monkeypatch, tmp_path):
-    """An index with one TensorFlow of one page each, a cuDNN, a companion and an NCCL."""
+    """An index with a TensorFlow, cuDNNs, a companion, a plug-in and an NCCL."""
     if compiler() is None:
         pytest.skip("needs a C compiler")
     folders = ["$ORIGIN/../nvidia/cublas/lib", "$ORIGIN/", "$ORIGIN/../../nvidia/cudnn/lib"]
@@ -185,6 +185,9 @@ def index(monkeypatch, tmp_path):
             "nvidia_nccl_cu12-2.25.1-py3-none-manylinux2014_x86_64.whl": packed(
                 "nvidia_nccl_cu12", "2.25.1", [], {"nvidia/nccl/lib/libnccl.so.2": LIBRARY}
             ),
+        },
+        "tensorflow-metal": {
+            "tensorflow_metal-1.2.0-cp311-cp311-macosx_12_0_arm64.whl": packed("tensorflow_metal", "1.2.0", [], {}),
         },
         "nvidia-nccl-cu11": {},
         "nvidia-nccl-cu13": {},
@@ -238,6 +241,21 @@ def test_companions_and_nccl_are_rebuilt(index):
     assert (row["version"], row["tensorflow"], row["how"]) == ("2.20.1", "<2.21,>=2.20", "requires")
     (row,) = nccl.rows(index[0], {}, "2026-11-30")
     assert row["machine_code"] == ["sm_60", "sm_80", "sm_90"] and row["ptx_isa"] == "8.5"
+
+
+def test_plugins_keep_what_a_person_wrote_of_tensorflow(index):
+    (row,) = plugins.rows(index[0], "tensorflow-metal", {}, "2026-11-30")
+    assert (row["tensorflow"], row["systems"], row["pythons"]) == ("", ["macos"], ["cp311"])
+    written = {**row, "tensorflow": ">=2.17,<2.19", "grade": "second-hand", "source": "a page", "pythons": []}
+    (row,) = plugins.rows(index[0], "tensorflow-metal", {"1.2.0": written}, "2026-11-30")
+    assert (row["tensorflow"], row["source"], row["pythons"]) == (">=2.17,<2.19", "a page", ["cp311"])
+    (row,) = plugins.distributions(index[0], [{"name": "tensorflow-metal", "last": "0.1.0"}])
+    assert row["last"] == "1.2.0"
+
+
+def test_codes_follow_names_that_stand_for_others():
+    text = "X_A = 3,\n X_B = X_A, X_C = X_D,\n X_D = X_C"
+    assert codes.values(text, r"(X_\w+)\s*=\s*(\w+)") == {"X_A": 3, "X_B": 3}
 
 
 def test_what_is_not_on_the_index_is_missing(index):

@@ -182,6 +182,8 @@ def toolkit(tables: Tables, release: TfRelease, asked: Asked) -> Iterator[Reason
         text = _("It needs the libraries of CUDA {need}, and the toolkit is CUDA {have}.").format(
             need=built, have=asked.cuda
         )
+        if release.and_cuda is not None and asked.system in ("linux", "wsl2"):
+            text += _(" pip can install its own beside it: tensorflow[and-cuda].")
         yield Reason(Says.NO, text, release.source)
     else:
         yield from _same_family(tables, release, asked.cuda, built)

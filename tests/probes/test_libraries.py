@@ -142,6 +142,21 @@ def test_the_copy_on_the_library_path_wins_and_the_other_is_told(live: Path, tmp
     assert mine == [("libcudnn.so.9", "9.3.0.75"), ("libcudnn.so.8", "")]
 
 
+def test_an_empty_entry_of_the_library_path_is_the_working_directory(live: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    caller = environment(live, [*WHEELS])
+    here = tmp_path / "project"
+    here.mkdir()
+    (here / "libcufft.so.11").write_text("a text of more than sixty-four bytes, which is what an ELF header has\n")
+    monkeypatch.chdir(here)
+    monkeypatch.setenv("LD_LIBRARY_PATH", ":/nowhere")
+    found = look(LiveHost(sys.executable)).get(Libraries)
+    agrees(found, caller, {"LD_LIBRARY_PATH": ":/nowhere"})
+    cufft = found.get("cufft")
+    assert cufft is not None
+    assert cufft.picked is not None
+    assert cufft.picked.path == str(here / "libcufft.so.11")
+
+
 def test_a_file_that_is_no_library_is_picked_and_refused(live: Path) -> None:
     caller = environment(live, [*WHEELS])
     (live / "nvidia/cudnn/lib/libcudnn.so.9").write_text("a pointer to a large file\n" * 3)

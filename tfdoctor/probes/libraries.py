@@ -155,6 +155,7 @@ def _loader(host: Host, machine: str, bits: int, cpu: Optional[Cpu], executable:
         cache=parse_cache(host.read_bytes("/etc/ld.so.cache") or b""),
         hwcaps=usable_hwcaps(cpu.flags) if cpu is not None else (),
         program=if_told(lambda: _object(host, host.realpath(executable))) if executable else None,
+        here=here,
     )
 
 

@@ -100,6 +100,7 @@ def test_one_release_in_full(capsys):
     [
         (["--gpu", "RTX 9090"], "GeForce RTX 5090"),
         (["--gpu", "4.2"], "nearest"),
+        (["--gpu", "hopper"], "is an architecture; --gpu wants a GPU's name or one of its compute capabilities: 9.0"),
         (["--tensorflow", "2.99"], "newer than the tables, which end with 2.21.0"),
         (["--tensorflow", "1.99"], "the nearest are"),
         (["--why-not", "two"], "--tensorflow two is not a version such as 2.16"),

@@ -91,6 +91,7 @@ def _gpu(tables: Tables, name: str) -> Union[Gpu, ComputeCapability, None]:
                 )
             )
         return row
+    _refuse_architecture(tables, name)
     instance = tables.instance(name)
     found = tables.gpu(instance.gpu if instance else name)
     if found is None and tables.other_gpu(name) is None:
@@ -99,6 +100,18 @@ def _gpu(tables: Tables, name: str) -> Union[Gpu, ComputeCapability, None]:
         text += " " + (_("Near it are: {near}.").format(near=hint) if hint else "")
         raise BadInput(text.rstrip() + " " + _("A compute capability such as 8.6 can be given instead."))
     return found
+
+
+def _refuse_architecture(tables: Tables, name: str) -> None:
+    """ "Blackwell" is several compute capabilities: ask for one."""
+    rows = tables.rows(ComputeCapability)
+    same = [row for row in rows if row.architecture.lower() == name.strip().lower() and not row.tegra]
+    if same:
+        raise BadInput(
+            _(
+                "{name} is an architecture; --gpu wants a GPU's name or one of its compute capabilities: {values}."
+            ).format(name=name, values=", ".join(row.compute_capability for row in same))
+        )
 
 
 def _capability(tables: Tables, card: Union[Gpu, ComputeCapability, None]) -> Optional[ComputeCapability]:

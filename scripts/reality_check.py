@@ -36,6 +36,7 @@ RELEASES = ("2.14.1", "2.15.1", "2.16.1", "2.17.1", "2.18.1", "2.19.1", "2.20.0"
 PYTHON = "3.11"
 PYTHONS = {"2.14.1": "3.10"}  # its [and-cuda] pins tensorrt 8.5.3.1, which has no wheel for 3.11
 GPUS = 2
+OLD_DRIVER = "418.87.01"  # CUDA 10.1
 
 LIST_GPUS = """
 import json, os
@@ -163,17 +164,17 @@ CASES = (
     ),
     Case(
         "old-gpu",
-        "GPUs of compute capability 3.5",
+        "GPUs of compute capability 3.0",
         wheels_on_path=True,
         unusable=True,
-        cuda={"gpu.0.compute_capability": "3.5", "gpu.1.compute_capability": "3.5"},
+        cuda={"gpu.0.compute_capability": "3.0", "gpu.1.compute_capability": "3.0"},
     ),
     Case(
         "old-driver",
-        "driver 470.82.01, CUDA driver API 11.4",
+        "driver 418.87.01, CUDA driver API 10.1",
         wheels_on_path=True,
         unusable=True,
-        cuda={"driver_version": 11040},
+        cuda={"driver_version": 10010},
     ),
 )
 
@@ -274,7 +275,7 @@ def driver_profiles(case: Case) -> tuple[Any, Any]:
     capability = str(case.cuda.get("gpu.0.compute_capability", "8.0"))
     cards = [fake_nvml.card_a100(i, compute_capability=capability) for i in range(GPUS)]
     nvml = fake_nvml.system(cards, cuda_driver=cuda.values["driver_version"])
-    return cuda, nvml.but({"driver": "470.82.01", "nvml": "11.470.82.01"}) if "driver_version" in case.cuda else nvml
+    return cuda, nvml.but({"driver": OLD_DRIVER, "nvml": f"10.{OLD_DRIVER}"}) if "driver_version" in case.cuda else nvml
 
 
 def surroundings(case: Case, python: Path, scratch: Path) -> dict[str, str]:
@@ -381,7 +382,7 @@ def run_tensorflow(python: Path, env: Mapping[str, str], case: Case, scratch: Pa
 
 def driver_files(case: Case) -> dict[str, str]:
     """What a loaded driver shows under /proc and /dev."""
-    version = "470.82.01" if "driver_version" in case.cuda else "550.54.14"
+    version = OLD_DRIVER if "driver_version" in case.cuda else "550.54.14"
     nodes = [*(f"dev/nvidia{i}" for i in range(GPUS)), "dev/nvidiactl", "dev/nvidia-uvm", "dev/nvidia-uvm-tools"]
     return {
         **dict.fromkeys(nodes, ""),
@@ -455,10 +456,10 @@ def run_tfdoctor(python: Path, env: Mapping[str, str], case: Case, scratch: Path
 # ---- comparing ------------------------------------------------------------------------------------------------
 
 
-def named_libraries(said: Mapping[str, Any]) -> set[str]:
-    """Libraries that error and warning diagnoses name as not to be had."""
+def is_named(said: Mapping[str, Any], library: str) -> bool:
+    """Does an error or a warning name this library?"""
     text = json.dumps([d for d in said.get("diagnoses", []) if d["severity"] != "info"])
-    return set(re.findall(r"lib[A-Za-z_]+\.so\.[0-9]+", text))
+    return re.search(re.escape(library) + r"(?![0-9])", text) is not None
 
 
 OPTIONAL = re.compile(r"libnvinfer|libnvidia-ml|libnccl")
@@ -467,12 +468,12 @@ OPTIONAL = re.compile(r"libnvinfer|libnvidia-ml|libnccl")
 def decisive(real: Mapping[str, Any]) -> list[str]:
     """The libraries not found that TensorFlow itself asked for, or that one of those needs; optional ones left out.
 
-    What cuDNN looks for on its own (libcudnn_graph.so.9.28.0, then .9.28, then .9) is not among them.
+    What NVIDIA's libraries look for on their own (cuDNN libcudnn_graph.so.9.28.0, then .9.28, then .9) is not among them.
     """
     asked = [
         entry["library"]
         for entry in real.get("dlopen", [])
-        if not entry["found"] and ("needed_by" in entry or not re.search(r"/libcudnn[^/]*$", entry["caller"]))
+        if not entry["found"] and ("needed_by" in entry or not re.search(r"/lib(cu|nv)[^/]*$", entry["caller"]))
     ]
     return [name for name in dict.fromkeys(asked) if not OPTIONAL.match(name)]
 
@@ -490,7 +491,7 @@ def disagreements(row: Mapping[str, Any]) -> list[str]:
     if not works:
         # A machine without a driver has no libcuda.so.1 either: the driver is what is to be named, and is.
         wanted = [name for name in decisive(real) if name != "libcuda.so.1"]
-        unnamed = [name for name in wanted if name not in named_libraries(said)]
+        unnamed = [name for name in wanted if not is_named(said, name)]
         if unnamed:
             found.append(f"not named: {' '.join(unnamed)}")
     return found

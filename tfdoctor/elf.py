@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
@@ -69,26 +70,34 @@ def read_elf(file: BinaryIO, real: str) -> Elf:
         return Elf(real, problem="file too short")
     if head[:4] != b"\x7fELF":
         return Elf(real, problem="invalid ELF header")
-    # pyelftools' structures alone: its ELFFile also imports everything about debug information, which takes 40 ms more,
-    # and walks all sections of a 1 GB library to reach the few bytes that the loader reads.
     from elftools.common.exceptions import ELFError
     from elftools.construct.core import ConstructError
-    from elftools.elf.structs import ELFStructs
 
     try:
-        bits, little = {1: 32, 2: 64}[head[4]], {1: True, 2: False}[head[5]]
-        structs = ELFStructs(little_endian=little, elfclass=bits)
-        structs.create_basic_structs()
-        return _summary(file, real, structs)
+        return _summary(file, real, {1: 32, 2: 64}[head[4]], {1: True, 2: False}[head[5]])
     except (ELFError, ConstructError, ValueError, TypeError, KeyError, IndexError, OverflowError, MemoryError) as error:
         return Elf(real, problem=f"damaged ELF file ({type(error).__name__})")
 
 
-def _summary(file: BinaryIO, real: str, structs: Any) -> Elf:
+@functools.cache
+def _structs(bits: int, little_endian: bool, kind: str = "", machine: str = "", abi: str = "") -> Any:
+    """pyelftools' structures alone, made once for each kind of file. Its ELFFile also imports everything about debug
+    information, which takes 40 ms more, and walks all sections of a 1 GB library to reach the few bytes that count."""
+    from elftools.elf.structs import ELFStructs
+
+    structs = ELFStructs(little_endian=little_endian, elfclass=bits)
+    structs.create_basic_structs()
+    if machine:
+        structs.create_advanced_structs(kind, machine, abi)
+    return structs
+
+
+def _summary(file: BinaryIO, real: str, bits: int, little_endian: bool) -> Elf:
     from elftools.common.utils import struct_parse
 
-    header = struct_parse(structs.Elf_Ehdr, file, 0)
-    structs.create_advanced_structs(header["e_type"], header["e_machine"], header["e_ident"]["EI_OSABI"])
+    header = struct_parse(_structs(bits, little_endian).Elf_Ehdr, file, 0)
+    about = (str(header["e_type"]), str(header["e_machine"]), str(header["e_ident"]["EI_OSABI"]))
+    structs = _structs(bits, little_endian, *about)
     places = (header["e_phoff"] + i * header["e_phentsize"] for i in range(min(header["e_phnum"], MOST_SEGMENTS)))
     segments = [struct_parse(structs.Elf_Phdr, file, place) for place in places]
     entries = _dynamic_entries(file, structs, next((s for s in segments if s["p_type"] == "PT_DYNAMIC"), None))
@@ -96,14 +105,16 @@ def _summary(file: BinaryIO, real: str, structs: Any) -> Elf:
     tags = ("DT_SONAME", "DT_NEEDED", "DT_RUNPATH", "DT_RPATH")
     found = {tag: [_string_at(file, strings + value) for t, value in entries if t == tag] for tag in tags}
     soname = next(iter(found["DT_SONAME"]), "")
+    # ld.so(8): RPATH is ignored where there is a RUNPATH.
+    rpath = () if found["DT_RUNPATH"] else _entries(found["DT_RPATH"])
     return Elf(
         real=real,
         soname=soname,
-        bits=structs.elfclass,
-        machine=str(header["e_machine"]),
+        bits=bits,
+        machine=about[1],
         needed=tuple(found["DT_NEEDED"]),
         runpath=_entries(found["DT_RUNPATH"]),
-        rpath=() if found["DT_RUNPATH"] else _entries(found["DT_RPATH"]),  # ld.so(8): RPATH is ignored where there is a RUNPATH
+        rpath=rpath,
         stated=_stated(file, soname),
         no_default=any(t == "DT_FLAGS_1" and value & DF_1_NODEFLIB for t, value in entries),
     )

@@ -42,6 +42,18 @@ def test_rtx_5090_with_a_driver_that_does_not_know_it():
     assert "does not know" in text(fits["2.20.0"]) and "570" in text(fits["2.20.0"])
 
 
+def test_the_driver_branch_just_before_the_first_is_left_open():
+    assert ask(gpu="RTX 5090", driver="565.77")["2.20.0"].fits == "unknown"
+    assert ask(gpu="RTX 5090", driver="560.35.03")["2.20.0"].fits == "no"
+
+
+def test_a_windows_driver_is_held_against_the_drivers_for_windows():
+    assert ask(gpu="RTX 5090", system="wsl2", driver="572.16")["2.20.0"].fits == "yes"
+    assert ask(gpu="RTX 5090", system="wsl2", driver="537.13")["2.20.0"].fits == "no"
+    fits = ask(gpu="H100", system="wsl2", driver="537.13")
+    assert fits["2.20.0"].fits == "unknown" and "555.85" in text(fits["2.20.0"])
+
+
 def test_v100_with_the_newest_tensorflow_needs_an_older_cudnn():
     fits = ask(gpu="V100")
     assert fits["2.20.0"].fits == "yes"
@@ -181,7 +193,7 @@ def test_a_fixed_toolkit():
 def test_h100_with_driver_525():
     fits = ask(gpu="H100", driver="525.125.06")
     assert fits["2.21.0"].fits == "unknown" and fits["2.20.0"].fits == "unknown"
-    assert "PTX 8.5, and driver 525.125.06 is older than branch 555" in text(fits["2.20.0"])
+    assert "PTX 8.5, and driver 525.125.06 is older than 555" in text(fits["2.20.0"])
     # 2.16 carries PTX 8.0 for the kernels without machine code for it.
     assert the_best(gpu="H100", driver="525.125.06").release.version == "2.16.2"
     # An A100 runs the machine code for 8.0 and needs no compiling.

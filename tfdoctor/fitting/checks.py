@@ -12,7 +12,7 @@ from tfdoctor.fitting.asked import Asked
 from tfdoctor.fitting.reasons import Reason, Says
 from tfdoctor.i18n import _
 from tfdoctor.tables import Tables, driver_branch_of, fits
-from tfdoctor.tables.rows import ComputeCapability, CudnnSupport, TfPlatform, TfRelease, as_text, runs_on
+from tfdoctor.tables.rows import ComputeCapability, CudnnSupport, DriverBranch, TfPlatform, TfRelease, as_text, runs_on
 
 
 def wheel_platform(release: TfRelease, asked: Asked) -> Optional[TfPlatform]:
@@ -104,21 +104,36 @@ def _older(have: str, need: str) -> bool:
 
 def gpu_and_driver(tables: Tables, release: TfRelease, asked: Asked) -> Iterator[Reason]:
     """Whether the driver knows the GPU at all: not yet, or no longer."""
-    capability, branch = asked.capability, driver_branch_of(asked.driver or "")
-    if capability is None or branch is None or asked.system in ("windows", "wsl2"):
+    capability = asked.capability
+    if capability is None or asked.driver is None:
         return
-    first = tables.driver_for_cuda(capability.first_cuda)
-    if first is not None and branch < first.branch:
-        text = _("Driver {have} does not know {gpu} yet; branch {need} is the first that does.").format(
-            have=asked.driver, gpu=_gpu_text(asked, capability), need=first.branch
-        )
-        yield Reason(Says.NO if first.solid and capability.solid else Says.OPEN, text, first.source)
-    last = capability.last_driver_branch
-    if last is not None and branch > last:
+    first = _first_driver(tables, capability.first_cuda, asked.system)
+    if first is not None and _older(asked.driver, first):
+        text = _("Driver {have} does not know {gpu} yet; {need} is the first for CUDA {cuda}, which brought it.")
+        text = text.format(have=asked.driver, gpu=_gpu_text(asked, capability), need=first, cuda=capability.first_cuda)
+        yield Reason(_too_early(tables, asked, first), text, capability.source)
+    branch, last = driver_branch_of(asked.driver), capability.last_driver_branch
+    if asked.system == "linux" and last is not None and branch is not None and branch > last:
         text = _("Driver {have} no longer supports {gpu}; branch {need} is the last that does.").format(
             have=asked.driver, gpu=_gpu_text(asked, capability), need=last
         )
         yield Reason(Says.OPEN, text, capability.source)
+
+
+def _first_driver(tables: Tables, cuda: str, system: str) -> Optional[str]:
+    """The first driver that implements a CUDA release: the branch on Linux, the toolkit's driver on Windows."""
+    if system == "linux":
+        branch = tables.driver_for_cuda(cuda)
+        return None if branch is None else str(branch.branch)
+    floor = tables.driver_floor(cuda, system)
+    return None if floor is None else floor.own
+
+
+def _too_early(tables: Tables, asked: Asked, first: str) -> Says:
+    """A GPU is sometimes known to the branch before that of its first toolkit: that one is left open."""
+    before = [row.branch for row in tables.rows(DriverBranch) if row.branch < int(first.split(".")[0])]
+    branch = driver_branch_of(asked.driver or "")
+    return Says.OPEN if branch is None or branch >= max(before, default=0) else Says.NO
 
 
 def gpu_code(tables: Tables, release: TfRelease, asked: Asked) -> Iterator[Reason]:
@@ -155,20 +170,19 @@ def _compiled_at_first_use(tables: Tables, release: TfRelease, asked: Asked, gpu
     isa = release.jit_isa(asked.capability.compute_capability)
     if isa is None:
         return
-    needs = tables.ptx_driver(isa)
+    row = tables.ptx_driver(isa)
+    need = None if row is None else _first_driver(tables, row.cuda, asked.system)
     text = _("Kernels without machine code for {gpu} are compiled by the driver at first use from PTX {isa}").format(
         gpu=gpu, isa=isa
     )
-    branch = driver_branch_of(asked.driver or "")
-    if needs is None or needs.driver_branch is None or branch is None or asked.system in ("windows", "wsl2"):
+    if row is None or need is None or asked.driver is None:
         yield Reason(Says.NOTE, text + _(", which takes minutes once."), release.source)
-    elif branch < needs.driver_branch:
-        text += _(", and driver {have} is older than branch {need}, the first that can. This was not tried on a GPU.")
-        text = text.format(have=asked.driver, need=needs.driver_branch)
-        yield Reason(Says.OPEN, text, f"{release.source}; {needs.source}")
+    elif _older(asked.driver, need):
+        text += _(", and driver {have} is older than {need}, the first that can. This was not tried on a GPU.")
+        yield Reason(Says.OPEN, text.format(have=asked.driver, need=need), f"{release.source}; {row.source}")
     else:
-        text += _(", which driver {have} can (branch {need} or newer) and which takes minutes once.")
-        yield Reason(Says.NOTE, text.format(have=asked.driver, need=needs.driver_branch), needs.source)
+        text += _(", which driver {have} can ({need} or newer) and which takes minutes once.")
+        yield Reason(Says.NOTE, text.format(have=asked.driver, need=need), row.source)
 
 
 def toolkit(tables: Tables, release: TfRelease, asked: Asked) -> Iterator[Reason]:

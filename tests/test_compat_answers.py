@@ -121,10 +121,13 @@ def test_apple_m2():
     assert {fit.fits for fit in ask(system="macos", machine="x86_64").values()} == {"no"}
 
 
-def test_amd_and_intel():
-    assert the_best(gpu="Radeon RX 7900 XTX").install[0][-1].startswith("tensorflow-rocm==2.14.0")
-    found = the_best(gpu="Intel Arc A770")
-    assert found.install[0][-1].startswith("intel-extension-for-tensorflow==2.15.0")
+def test_amd_and_intel_are_named_a_build_and_nothing_is_promised():
+    fits = ask(gpu="Radeon RX 7900 XTX")
+    assert fits["2.14.1"].fits == "unknown" and "not in the tables" in text(fits["2.14.1"])
+    assert fits["2.14.1"].install[0][-1].startswith("tensorflow-rocm==2.14.0")
+    assert fits["2.20.0"].fits == "no" and "ROCm documentation" in text(fits["2.20.0"])
+    fits = ask(gpu="Intel Arc A770")
+    assert fits["2.15.1"].install[0][-1].startswith("intel-extension-for-tensorflow==2.15.0")
 
 
 def test_python_3_13():

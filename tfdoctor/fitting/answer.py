@@ -42,6 +42,11 @@ def best(fits: tuple[Fit, ...]) -> Optional[Fit]:
     return next((fit for fit in fits if fit.fits == "yes"), None)
 
 
+def perhaps(fits: tuple[Fit, ...]) -> Optional[Fit]:
+    """The newest release that may fit."""
+    return next((fit for fit in fits if fit.fits == "unknown"), None)
+
+
 def _same(version: str, wanted: str) -> bool:
     return version == wanted or version.startswith(wanted + ".")
 
@@ -80,7 +85,11 @@ def _plugin_reasons(tables: Tables, release: TfRelease, asked: Asked) -> tuple[R
         reasons.append(Reason(Says.NO, text, tables.plugins(plugin)[0].source))
         return tuple(reasons)
     text = _("{plugin} {version} goes with it.").format(plugin=plugin, version=row.version)
-    reasons.append(Reason(Says.FITS if row.solid else Says.NOTE, text, row.source))
+    if plugin != "tensorflow-metal":
+        text += _(" Whether this GPU and its driver are supported is not in the tables.")
+        reasons.append(Reason(Says.OPEN, text, row.source))
+    else:
+        reasons.append(Reason(Says.FITS if row.solid else Says.NOTE, text, row.source))
     return tuple(reasons)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Optional
 
-from tfdoctor.fitting.answer import Fit, best
+from tfdoctor.fitting.answer import Fit, best, perhaps
 from tfdoctor.fitting.asked import Asked
 from tfdoctor.i18n import _
 from tfdoctor.render import compat_about
@@ -57,13 +57,18 @@ def _asked_line(asked: Asked) -> str:
 
 
 def _best(fits: tuple[Fit, ...], width: int) -> list[str]:
-    found = best(fits)
-    if found is None:
+    found, maybe = best(fits), perhaps(fits)
+    if found is not None:
+        head = _("Best: TensorFlow {version}").format(version=found.release.version)
+    elif maybe is not None:
+        head = _("No release is known to fit; the newest that may is TensorFlow {version}.")
+        head = head.format(version=maybe.release.version)
+    else:
         return [_("No release is known to fit."), ""]
-    lines = [_("Best: TensorFlow {version}").format(version=found.release.version)]
-    lines += [*_commands(found), ""]
-    lines += [line for reason in found.because for line in _wrapped(reason.text, width)]
-    return [*lines, ""]
+    shown = found or maybe
+    assert shown is not None
+    reasons = [line for reason in shown.because for line in _wrapped(reason.text, width)]
+    return [head, *_commands(shown), "", *reasons, ""]
 
 
 def _commands(fit: Fit) -> list[str]:

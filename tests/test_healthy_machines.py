@@ -10,7 +10,11 @@ from tfdoctor.model import Severity, Status
 from tfdoctor.verdict import decide
 
 # Rules over what smoke tests measured: not run here.
-MEASURED = {r.code for r in engine.all_rules() if any(kind.__name__ in ("SmokeResults", "Prediction") for kind, _ in r.needs.values())}
+MEASURED = {
+    r.code
+    for r in engine.all_rules()
+    if any(kind.__name__ in ("SmokeResults", "Prediction") for kind, _ in r.needs.values())
+}
 
 
 @pytest.fixture(params=facts.HEALTHY, ids=lambda machine: machine.name)
@@ -46,13 +50,18 @@ def test_machine_without_a_gpu() -> None:
     assert (verdict.gpu, verdict.because) == ("no", "no-gpu-machine")
 
 
-@pytest.mark.parametrize("gone", sorted(facts.fact_types(), key=lambda kind: kind.__name__), ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize(
+    "gone", sorted(facts.fact_types(), key=lambda kind: kind.__name__), ids=lambda kind: kind.__name__
+)
 def test_a_fact_that_could_not_be_looked_at_is_no_fault(gone: type) -> None:
     """Take away one fact of the workstation: no rule may find a fault in what it does not see."""
     if gone is facts.Tables:
         pytest.skip("the tables are not a fact of the machine")
     machine = facts.WORKSTATION.but(without=(gone,))
-    faults = {o.rule.name: [d.message for d in o.diagnoses] for o in machine.outcomes()
-              if o.status is Status.FOUND and o.severity > Severity.INFO}
+    faults = {
+        o.rule.name: [d.message for d in o.diagnoses]
+        for o in machine.outcomes()
+        if o.status is Status.FOUND and o.severity > Severity.INFO
+    }
     assert faults == {}
     assert not [o.reason for o in machine.outcomes() if o.status is Status.CRASHED]

@@ -53,7 +53,9 @@ def test_wsl1_cannot_tell() -> None:
 
 
 def test_container_under_wsl_may_only_lack_its_gpu() -> None:
-    assert facts.WSL_LAPTOP.but(facts.wsl(dxg=False), facts.container(kind="docker"), without=(GpuMachine,)).silent(rule)
+    assert facts.WSL_LAPTOP.but(facts.wsl(dxg=False), facts.container(kind="docker"), without=(GpuMachine,)).silent(
+        rule
+    )
 
 
 def test_mac_with_and_without_metal() -> None:

@@ -14,6 +14,11 @@ def test_lost_by_the_driver() -> None:
     assert diagnosis.gpus == (1,)
 
 
+def test_lost_without_an_address() -> None:
+    diagnosis = facts.found(rule, facts.gpus(facts.gpu(0), facts.gpu(1, name="", bus="", lost=True)))
+    assert "GPU 1" in diagnosis.message and diagnosis.gpus == (1,)
+
+
 def test_xid_79_and_gone() -> None:
     diagnosis = facts.found(rule, facts.kernel_log(facts.xid(79, bus="0000:91:00")))
     assert "0000:91:00" in diagnosis.message
@@ -30,7 +35,9 @@ def test_it_answers_again() -> None:
 
 
 def test_dead_on_the_bus_while_the_driver_is_loaded() -> None:
-    diagnosis = facts.found(rule, facts.pci(facts.pci_device(dead=True)), facts.kernel_driver(), facts.gpus(facts.gpu(lost=True)))
+    diagnosis = facts.found(
+        rule, facts.pci(facts.pci_device(dead=True)), facts.kernel_driver(), facts.gpus(facts.gpu(lost=True))
+    )
     assert "GPU 0" in diagnosis.message
 
 

@@ -17,7 +17,10 @@ def test_sick() -> None:
 def test_the_kernel_says_so() -> None:
     line = ("bar", "NVRM: BAR1 is 0M @ 0x0 (PCI:0000:01:00.0)")
     device = facts.pci_device(bars=())
-    assert "0000:01:00.0" in facts.found(rule, facts.gpu_machine(), facts.pci(device), facts.kernel_log(lines=(line,))).message
+    assert (
+        "0000:01:00.0"
+        in facts.found(rule, facts.gpu_machine(), facts.pci(device), facts.kernel_log(lines=(line,))).message
+    )
 
 
 def test_a_gpu_that_works_has_what_it_needs() -> None:

@@ -35,7 +35,9 @@ def test_recent_errors() -> None:
 
 
 def test_errors_of_its_life_that_were_repaired_are_no_fault() -> None:
-    assert facts.silent(rule, facts.gpu_machine(), card(aggregate_uncorrected=3, volatile_uncorrected=0, volatile_corrected=900))
+    assert facts.silent(
+        rule, facts.gpu_machine(), card(aggregate_uncorrected=3, volatile_uncorrected=0, volatile_corrected=900)
+    )
 
 
 def test_xid_48_alone() -> None:

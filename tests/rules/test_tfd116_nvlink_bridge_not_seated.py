@@ -24,5 +24,7 @@ def test_healthy() -> None:
 
 
 def test_data_centre_cards_may_have_fewer_bridges() -> None:
-    gpus = facts.gpus(facts.gpu(name="NVIDIA A100 80GB PCIe", nvlinks=tuple(facts.NvLink(i, i < 4, 3, "", "gpu") for i in range(12))))
+    gpus = facts.gpus(
+        facts.gpu(name="NVIDIA A100 80GB PCIe", nvlinks=tuple(facts.NvLink(i, i < 4, 3, "", "gpu") for i in range(12)))
+    )
     assert facts.silent(rule, facts.gpu_machine(), gpus)

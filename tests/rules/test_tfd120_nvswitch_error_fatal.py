@@ -10,7 +10,11 @@ from tfdoctor.rules.hardware.tfd120_nvswitch_error_fatal import nvswitch_error_f
 def test_sick() -> None:
     sxid = facts.SXid(20034, "nvidia-nvswitch1", True, "")
     diagnosis = facts.found(rule, facts.gpu_machine(), facts.kernel_log(sxids=(sxid, sxid)))
-    assert "2 fatal errors" in diagnosis.message and "nvidia-nvswitch1" in diagnosis.message and "20034" in diagnosis.message
+    assert (
+        "2 fatal errors" in diagnosis.message
+        and "nvidia-nvswitch1" in diagnosis.message
+        and "20034" in diagnosis.message
+    )
 
 
 def test_errors_that_are_not_fatal() -> None:

@@ -8,7 +8,13 @@ from tfdoctor.rules.hardware.tfd122_thermal_throttling import thermal_throttling
 
 
 def hot(**changes: object) -> object:
-    values = {"temperature": 90, "temperature_slowdown": 95, "throttle": frozenset({"hw-thermal", "hw-slowdown"}), "clock_sm": 900, **changes}
+    values = {
+        "temperature": 90,
+        "temperature_slowdown": 95,
+        "throttle": frozenset({"hw-thermal", "hw-slowdown"}),
+        "clock_sm": 900,
+        **changes,
+    }
     return facts.gpus(facts.gpu(**values))
 
 

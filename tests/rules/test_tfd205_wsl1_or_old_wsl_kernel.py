@@ -13,7 +13,9 @@ def test_wsl1() -> None:
     assert "WSL1" in diagnosis.message and "4.4.0-19041-Microsoft" in diagnosis.message
 
 
-@pytest.mark.parametrize(("kernel", "old"), [("4.19.104-microsoft-standard", True), ("4.19.121-microsoft-standard", False)])
+@pytest.mark.parametrize(
+    ("kernel", "old"), [("4.19.104-microsoft-standard", True), ("4.19.121-microsoft-standard", False)]
+)
 def test_boundary(kernel: str, old: bool) -> None:
     given = facts.wsl(kernel=kernel, dxg=False)
     assert facts.silent(rule, given) is not old

@@ -22,6 +22,14 @@ def test_installed_but_not_loaded_is_milder() -> None:
     assert facts.WSL_LAPTOP.but(SICK).found(rule).severity is Severity.WARNING
 
 
+def test_the_loader_could_not_be_asked_but_the_driver_fails() -> None:
+    from tfdoctor.probes.libraries import DriverLibrary
+
+    down = facts.nvml(state="unknown", code=999, error="N/A")
+    diagnosis = facts.WSL_LAPTOP.but(SICK, down, without=(DriverLibrary,)).found(rule)
+    assert diagnosis.severity is None and "does not answer" in diagnosis.message
+
+
 def test_container_has_the_files_elsewhere() -> None:
     assert facts.WSL_LAPTOP.but(SICK, facts.container(kind="docker")).silent(rule)
 

@@ -9,9 +9,9 @@ from tfdoctor.rules.driver.tfd217_device_node_permission import device_node_perm
 
 def closed(*paths: str, error: str = "Permission denied") -> object:
     names = ("/dev/nvidia0", "/dev/nvidiactl", "/dev/nvidia-uvm")
-    return facts.device_nodes(*(
-        facts.device_node(n, mode=0o660, gid=44, group="video", error=error if n in paths else "") for n in names
-    ))
+    return facts.device_nodes(
+        *(facts.device_node(n, mode=0o660, gid=44, group="video", error=error if n in paths else "") for n in names)
+    )
 
 
 def test_sick() -> None:
@@ -27,7 +27,9 @@ def test_every_gpu_closed() -> None:
 def test_one_of_two_gpus_closed_leaves_the_other() -> None:
     open_one = facts.device_node("/dev/nvidia1")
     shut = facts.device_node("/dev/nvidia0", error="Permission denied")
-    nodes = facts.device_nodes(shut, open_one, facts.device_node("/dev/nvidiactl"), facts.device_node("/dev/nvidia-uvm"))
+    nodes = facts.device_nodes(
+        shut, open_one, facts.device_node("/dev/nvidiactl"), facts.device_node("/dev/nvidia-uvm")
+    )
     assert facts.WORKSTATION.but(nodes).silent(rule)
 
 

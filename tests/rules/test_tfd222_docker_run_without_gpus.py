@@ -14,7 +14,9 @@ def run(*changed: object) -> facts.Machine:
     return facts.T4_CONTAINER.but(DeviceNodes((), "/dev"), *changed)
 
 
-@pytest.mark.parametrize(("kind", "word"), [("docker", "--gpus"), ("podman", "--device"), ("singularity", "--nv"), ("lxc", "gpu")])
+@pytest.mark.parametrize(
+    ("kind", "word"), [("docker", "--gpus"), ("podman", "--device"), ("singularity", "--nv"), ("lxc", "gpu")]
+)
 def test_sick(kind: str, word: str) -> None:
     diagnosis = run(facts.container(kind=kind)).found(rule)
     assert kind in diagnosis.message and "/dev/nvidia0" in diagnosis.message

@@ -30,7 +30,9 @@ def test_compat_on_a_geforce_has_its_own_diagnosis() -> None:
 
 
 def test_nvml_says_so() -> None:
-    down = facts.nvml(state="version-mismatch", code=18, error="Driver/library version mismatch", library_version="535.183")
+    down = facts.nvml(
+        state="version-mismatch", code=18, error="Driver/library version mismatch", library_version="535.183"
+    )
     assert "535.183" in facts.T4_CONTAINER.but(down).found(rule).message
 
 

@@ -6,7 +6,9 @@ import facts
 
 from tfdoctor.rules.driver.tfd224_cuda_compat_unsupported_gpu import cuda_compat_unsupported_gpu as rule
 
-COMPAT = facts.driver_library(picked=facts.library_file("/usr/local/cuda/compat/libcuda.so.1", "560.28.03", origin="compat"))
+COMPAT = facts.driver_library(
+    picked=facts.library_file("/usr/local/cuda/compat/libcuda.so.1", "560.28.03", origin="compat")
+)
 
 
 def test_sick() -> None:
@@ -22,7 +24,9 @@ def test_data_centre_gpu_may() -> None:
 
 
 def test_the_same_version_is_no_forward_compatibility() -> None:
-    same = facts.driver_library(picked=facts.library_file("/usr/local/cuda/compat/libcuda.so.1", "550.107.02", origin="compat"))
+    same = facts.driver_library(
+        picked=facts.library_file("/usr/local/cuda/compat/libcuda.so.1", "550.107.02", origin="compat")
+    )
     assert facts.WORKSTATION.but(same).silent(rule)
 
 

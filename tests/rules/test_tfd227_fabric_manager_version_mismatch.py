@@ -10,7 +10,9 @@ from tfdoctor.rules.driver.tfd227_fabric_manager_version_mismatch import fabric_
 def test_sick() -> None:
     machine = facts.H100_SERVER.but(facts.fabric(version="570.124.06-1", running=False))
     diagnosis = machine.found(rule)
-    assert "570.124.06" in diagnosis.message and "570.133.20" in diagnosis.message and "4 NVSwitches" in diagnosis.message
+    assert (
+        "570.124.06" in diagnosis.message and "570.133.20" in diagnosis.message and "4 NVSwitches" in diagnosis.message
+    )
     assert diagnosis.fixes[0].commands[0] == ("apt-get", "install", "nvidia-fabricmanager-570=570.133.20-*")
 
 

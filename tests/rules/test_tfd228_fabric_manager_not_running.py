@@ -19,7 +19,11 @@ def waiting() -> object:
 def test_sick() -> None:
     machine = facts.H100_SERVER.but(facts.fabric(running=False, version=""), waiting())
     diagnosis = machine.found(rule)
-    assert "4 NVSwitches" in diagnosis.message and "does not run" in diagnosis.message and "in-progress" in diagnosis.message
+    assert (
+        "4 NVSwitches" in diagnosis.message
+        and "does not run" in diagnosis.message
+        and "in-progress" in diagnosis.message
+    )
     assert len(diagnosis.fixes) == 2
 
 

@@ -9,12 +9,12 @@ from tfdoctor.rules.driver.tfd235_persistence_mode_off_slow_init import persiste
 
 
 def off(**changes: object) -> object:
-    return facts.gpus(facts.gpu(persistence=False, **changes), facts.gpu(1, persistence=False, **changes))
+    return facts.gpus(*(facts.gpu(i, persistence=False, **changes) for i in range(4)))
 
 
 def test_sick() -> None:
     diagnosis = facts.found(rule, facts.gpu_machine(), off(), facts.platform())
-    assert "GPU 0 and 1" in diagnosis.message
+    assert "GPU 0, 1, 2 and 3" in diagnosis.message
     assert rule.severity is Severity.INFO
 
 
@@ -31,3 +31,8 @@ def test_windows_and_wsl() -> None:
 
 def test_not_told() -> None:
     assert facts.silent(rule, facts.gpu_machine(), facts.gpus(facts.gpu(persistence=None)), facts.platform())
+
+
+def test_with_few_gpus_nobody_notices() -> None:
+    three = facts.gpus(*(facts.gpu(i, persistence=False) for i in range(3)))
+    assert facts.silent(rule, facts.gpu_machine(), three, facts.platform())

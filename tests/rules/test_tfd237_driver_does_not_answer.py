@@ -18,7 +18,9 @@ def test_crashed() -> None:
 
 
 def test_nvidia_smi_alone() -> None:
-    assert "nvidia-smi" in facts.found(rule, facts.gpu_machine(), facts.nvidia_smi(problem="timed-out", code=124)).message
+    assert (
+        "nvidia-smi" in facts.found(rule, facts.gpu_machine(), facts.nvidia_smi(problem="timed-out", code=124)).message
+    )
 
 
 def test_contradiction_is_unknown() -> None:

@@ -23,6 +23,12 @@ def test_the_kernel_alone_tells() -> None:
     assert facts.WORKSTATION.but(without=(Nvml, Gpus)).silent(rule)
 
 
+def test_a_recording_with_nvidia_smi_alone() -> None:
+    smi = facts.nvidia_smi(problem="driver-not-loaded", code=9)
+    assert "driver-not-loaded" in facts.found(rule, facts.gpu_machine(), smi).message
+    assert facts.silent(rule, facts.gpu_machine(), facts.nvidia_smi(problem="missing", code=None))
+
+
 def test_host_of_a_container() -> None:
     machine = facts.T4_CONTAINER.but(DOWN, OUT, without=(Gpus,))
     assert "container's host" in machine.found(rule).message

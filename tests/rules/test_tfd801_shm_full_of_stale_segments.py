@@ -9,12 +9,16 @@ from tfdoctor.rules.distributed.tfd801_shm_full_of_stale_segments import shm_ful
 
 
 def full(free: int) -> object:
-    return facts.shm(total=64 * facts.MIB, free=free, stale=("/dev/shm/nccl-a", "/dev/shm/nccl-b"), stale_bytes=60 * facts.MIB)
+    return facts.shm(
+        total=64 * facts.MIB, free=free, stale=("/dev/shm/nccl-a", "/dev/shm/nccl-b"), stale_bytes=60 * facts.MIB
+    )
 
 
 def test_sick() -> None:
     diagnosis = facts.found(rule, facts.gpu_machine(), full(4 * facts.MIB))
-    assert "2 NCCL segments" in diagnosis.message and "60 MiB" in diagnosis.message and "4 of 64 MiB" in diagnosis.message
+    assert (
+        "2 NCCL segments" in diagnosis.message and "60 MiB" in diagnosis.message and "4 of 64 MiB" in diagnosis.message
+    )
     assert diagnosis.severity is None
     assert diagnosis.fixes[0].commands == (("rm", "/dev/shm/nccl-a", "/dev/shm/nccl-b"),)
 

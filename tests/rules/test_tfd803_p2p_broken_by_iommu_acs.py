@@ -23,7 +23,9 @@ def test_acs_alone() -> None:
 
 @pytest.mark.parametrize("word", ["iommu=pt", "iommu.passthrough=1", "intel_iommu=off", "amd_iommu=off"])
 def test_not_translated(word: str) -> None:
-    assert facts.silent(rule, facts.gpu_machine(), PAIR, facts.kernel_settings(iommu_groups=24, command_line=("ro", word)))
+    assert facts.silent(
+        rule, facts.gpu_machine(), PAIR, facts.kernel_settings(iommu_groups=24, command_line=("ro", word))
+    )
 
 
 def test_nvlink_and_no_access_are_not_concerned() -> None:

@@ -10,7 +10,9 @@ from tfdoctor.rules.distributed.tfd805_nccl_env_var_disables_p2p import nccl_env
 NV4 = facts.topology({(0, 1): "NV4"}, {(0, 1): "OK"})
 
 
-@pytest.mark.parametrize(("name", "value"), [("NCCL_P2P_DISABLE", "1"), ("NCCL_P2P_LEVEL", "LOC"), ("NCCL_P2P_LEVEL", "0")])
+@pytest.mark.parametrize(
+    ("name", "value"), [("NCCL_P2P_DISABLE", "1"), ("NCCL_P2P_LEVEL", "LOC"), ("NCCL_P2P_LEVEL", "0")]
+)
 def test_sick(name: str, value: str) -> None:
     diagnosis = facts.found(rule, facts.gpu_machine(), NV4, facts.environment(**{name: value}))
     assert f"{name} is {value}" in diagnosis.message and "NV4" in diagnosis.message

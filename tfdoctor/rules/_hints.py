@@ -86,7 +86,9 @@ def job_without_gpu(job: Optional[Job]) -> bool:
     return job is not None and job.scheduler != "" and job.gpus == ""
 
 
-def powered_off(pci: Optional[Pci], kernel: Optional[KernelDriver], log: Optional[KernelLog] = None) -> tuple[PciDevice, ...]:
+def powered_off(
+    pci: Optional[Pci], kernel: Optional[KernelDriver], log: Optional[KernelLog] = None
+) -> tuple[PciDevice, ...]:
     """NVIDIA GPUs of a hybrid laptop that are switched off: dead on the bus beside another vendor's GPU while no NVIDIA
     driver is loaded, or kept off by bbswitch. A kernel log that says "fallen off the bus" speaks against it."""
     if pci is None or not not_loaded(kernel) or (log is not None and (lost_lines(log) or xids(log, 79))):
@@ -154,7 +156,12 @@ def visible(gpus: Gpus, environment: Optional[Environment]) -> tuple[Gpu, ...]:
     if value is None or environment is None:
         return tuple(gpus)
     words = [w.strip() for w in value.split(",") if w.strip()]
-    chosen = [g for w in words for g in gpus if (w.isdigit() and g.index == int(w)) or (not w.isdigit() and g.uuid.startswith(w))]
+    chosen = [
+        g
+        for w in words
+        for g in gpus
+        if (w.isdigit() and g.index == int(w)) or (not w.isdigit() and g.uuid.startswith(w))
+    ]
     by_number = any(w.isdigit() for w in words)
     same = len({g.name for g in gpus}) == 1 or environment.get("CUDA_DEVICE_ORDER") == "PCI_BUS_ID"
     return tuple(chosen) if len(chosen) < 2 or same or not by_number else tuple(gpus)
@@ -170,7 +177,7 @@ def listed(indices: Iterable[int]) -> str:
 
 def lost_gpus(gpus: Optional[Gpus], log: Optional[KernelLog]) -> tuple[str, ...]:
     """Bus addresses of GPUs that the driver calls lost, or that the kernel log says have fallen off the bus."""
-    buses = [g.bus for g in gpus or () if g.lost]
+    buses = [g.bus for g in gpus or () if g.lost and g.bus]
     said = [x.bus for x in xids(log, 79)]
     for text in lost_lines(log) if log else ():
         said += re.findall(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}", text.lower())

@@ -39,9 +39,13 @@ def shm_full_of_stale_segments(machine: GpuMachine, shm: Shm, tables: Tables) ->
     if not shm.stale:
         return None
     scarce = shm.free <= tables.threshold("shm-docker-default").value
-    message = _("{count} NCCL segments of processes that are gone hold {held} MiB of /dev/shm; {free} of {total} MiB are free.").format(
+    message = _(
+        "{count} NCCL segments of processes that are gone hold {held} MiB of /dev/shm; {free} of {total} MiB are free."
+    ).format(
         count=len(shm.stale), held=shm.stale_bytes // 1024**2, free=shm.free // 1024**2, total=shm.total // 1024**2
     )
     evidence = (Evidence(_("{count} files nccl-* without a process").format(count=len(shm.stale)), shm.source),)
-    fix = remedies.by_hand(_("Remove the segments"), ("rm", *shm.stale), note=_("Only while no NCCL job of yours is starting."))
+    fix = remedies.by_hand(
+        _("Remove the segments"), ("rm", *shm.stale), note=_("Only while no NCCL job of yours is starting.")
+    )
     return Diagnosis(message, evidence, (fix,), None if scarce else Severity.INFO)

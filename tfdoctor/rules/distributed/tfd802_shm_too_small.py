@@ -55,13 +55,18 @@ def shm_too_small(
     used = visible(gpus, environment)
     if len(used) < 2 or shm.total > least.value:
         return None
-    direct = topology is not None and bool(topology.p2p) and all(
-        topology.p2p.get((a.index, b.index)) == "OK" for a in used for b in used if a.index < b.index
+    direct = (
+        topology is not None
+        and bool(topology.p2p)
+        and all(topology.p2p.get((a.index, b.index)) == "OK" for a in used for b in used if a.index < b.index)
     )
     message = _("/dev/shm has {have} MiB, and NCCL between {count} GPUs needs more than {least} MiB.").format(
         have=shm.total // 1024**2, count=len(used), least=int(least.value) // 1024**2
     )
-    evidence = (Evidence(_("size {have} MiB").format(have=shm.total // 1024**2), shm.source), Evidence(least.why, least.source))
+    evidence = (
+        Evidence(_("size {have} MiB").format(have=shm.total // 1024**2), shm.source),
+        Evidence(least.why, least.source),
+    )
     return Diagnosis(message, evidence, (_enlarge(container),), Severity.INFO if direct else None)
 
 
@@ -69,5 +74,8 @@ def _enlarge(container: Optional[Container]) -> Fix:
     if container is not None and container.kind == "kubernetes":
         return remedies.by_hand(_('Mount an emptyDir with "medium: Memory" at /dev/shm'))
     if contained(container):
-        return remedies.by_hand(_("Start the container with more shared memory"), ("docker", "run", "--gpus", "all", "--shm-size=1g", "IMAGE"))
+        return remedies.by_hand(
+            _("Start the container with more shared memory"),
+            ("docker", "run", "--gpus", "all", "--shm-size=1g", "IMAGE"),
+        )
     return remedies.by_hand(_("Enlarge /dev/shm"), ("mount", "-o", "remount,size=8G", "/dev/shm"), needs=("root",))

@@ -67,7 +67,9 @@ def p2p_broken_by_iommu_acs(
     if not pairs or not (translated or settings.acs_redirects):
         return None
     first = pairs[0]
-    message = _("GPU {one} and GPU {other} use peer-to-peer access over PCIe, and {what}: such copies may hang or go astray.").format(
+    message = _(
+        "GPU {one} and GPU {other} use peer-to-peer access over PCIe, and {what}: such copies may hang or go astray."
+    ).format(
         one=first[0],
         other=first[1],
         what=_("the IOMMU translates addresses ({groups} groups, no iommu=pt)").format(groups=settings.iommu_groups)
@@ -75,11 +77,16 @@ def p2p_broken_by_iommu_acs(
         else _("{count} PCIe bridges redirect requests (ACS)").format(count=settings.acs_redirects),
     )
     evidence = (
-        Evidence(_("{count} pairs over PCIe, the first {level}").format(count=len(pairs), level=topology.levels[first]), topology.source),
+        Evidence(
+            _("{count} pairs over PCIe, the first {level}").format(count=len(pairs), level=topology.levels[first]),
+            topology.source,
+        ),
         Evidence(_("IOMMU groups: {groups}").format(groups=settings.iommu_groups), settings.source),
     )
     fixes = (
         remedies.variable("NCCL_P2P_DISABLE", "1", note=_("At once, slower.")),
-        remedies.by_hand(_('Add "iommu=pt" to the kernel command line; switch ACS off in the firmware'), needs=("root", "reboot")),
+        remedies.by_hand(
+            _('Add "iommu=pt" to the kernel command line; switch ACS off in the firmware'), needs=("root", "reboot")
+        ),
     )
     return Diagnosis(message, evidence, fixes)

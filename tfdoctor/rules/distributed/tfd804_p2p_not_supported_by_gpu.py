@@ -35,12 +35,18 @@ def p2p_not_supported_by_gpu(machine: GpuMachine, topology: Topology) -> Found:
     - https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html
     - https://docs.nvidia.com/deploy/nvidia-smi/index.html
     """
-    closed = [(pair, status) for pair, status in topology.p2p.items() if status in WHY and not topology.levels.get(pair, "").startswith("NV")]
+    closed = [
+        (pair, status)
+        for pair, status in topology.p2p.items()
+        if status in WHY and not topology.levels.get(pair, "").startswith("NV")
+    ]
     if not closed:
         return None
     pair, status = closed[0]
     why = _("these GPUs do not support it") if status == "GNS" else _("the chipset does not support it")
-    message = _("GPU {one} and GPU {other} cannot access each other's memory ({status}: {why}); NCCL uses the host's memory.").format(
-        one=pair[0], other=pair[1], status=status, why=why
+    message = _(
+        "GPU {one} and GPU {other} cannot access each other's memory ({status}: {why}); NCCL uses the host's memory."
+    ).format(one=pair[0], other=pair[1], status=status, why=why)
+    return Diagnosis(
+        message, (Evidence(_("{count} pairs without peer-to-peer access").format(count=len(closed)), topology.source),)
     )
-    return Diagnosis(message, (Evidence(_("{count} pairs without peer-to-peer access").format(count=len(closed)), topology.source),))

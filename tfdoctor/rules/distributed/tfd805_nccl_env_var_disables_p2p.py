@@ -35,14 +35,20 @@ def nccl_env_var_disables_p2p(machine: GpuMachine, topology: Topology, environme
     - https://github.com/NVIDIA/nccl-tests/issues/228
     """
     level = environment.get("NCCL_P2P_LEVEL").upper()
-    name = "NCCL_P2P_DISABLE" if environment.get("NCCL_P2P_DISABLE") == "1" else "NCCL_P2P_LEVEL" if level in ("LOC", "0") else ""
+    name = (
+        "NCCL_P2P_DISABLE"
+        if environment.get("NCCL_P2P_DISABLE") == "1"
+        else "NCCL_P2P_LEVEL"
+        if level in ("LOC", "0")
+        else ""
+    )
     joined = [p for p, kind in topology.levels.items() if kind.startswith("NV")]
     if not name or not joined:
         return None
     one, other = joined[0]
-    message = _("{name} is {value}, so NCCL does not use the NVLinks ({level}) between GPU {one} and GPU {other}.").format(
-        name=name, value=environment.get(name), level=topology.levels[joined[0]], one=one, other=other
-    )
+    message = _(
+        "{name} is {value}, so NCCL does not use the NVLinks ({level}) between GPU {one} and GPU {other}."
+    ).format(name=name, value=environment.get(name), level=topology.levels[joined[0]], one=one, other=other)
     evidence = (
         Evidence(f"{name}={environment.get(name)}", environment.source),
         Evidence(_("{count} pairs joined by NVLink").format(count=len(joined)), topology.source),

@@ -15,7 +15,9 @@ from tfdoctor.rules._hints import contained
 
 
 @rule("TFD806", Severity.ERROR)
-def nccl_no_usable_interface(log: LogMatch, container: Optional[Container], environment: Optional[Environment]) -> Found:
+def nccl_no_usable_interface(
+    log: LogMatch, container: Optional[Container], environment: Optional[Environment]
+) -> Found:
     """NCCL finds no network interface that it can use to start its ranks.
 
     ## What it is
@@ -41,13 +43,20 @@ def nccl_no_usable_interface(log: LogMatch, container: Optional[Container], envi
     - https://github.com/NVIDIA/nccl-tests/issues/14
     """
     name = environment.get("NCCL_SOCKET_IFNAME") if environment else ""
-    message = _("NCCL finds no network interface to start on (NCCL_SOCKET_IFNAME: {name}).").format(name=name or _("not set"))
+    message = _("NCCL finds no network interface to start on (NCCL_SOCKET_IFNAME: {name}).").format(
+        name=name or _("not set")
+    )
     evidence = [_log.line(log)]
     fixes: list[Fix] = []
     if name and environment is not None:
         evidence.append(Evidence(f"NCCL_SOCKET_IFNAME={name}", environment.source))
         fixes.append(remedies.variable("NCCL_SOCKET_IFNAME", None))
     if contained(container):
-        fixes.append(remedies.by_hand(_("Give the container the host's network"), ("docker", "run", "--network=host", "--gpus", "all", "IMAGE")))
+        fixes.append(
+            remedies.by_hand(
+                _("Give the container the host's network"),
+                ("docker", "run", "--network=host", "--gpus", "all", "IMAGE"),
+            )
+        )
     fixes.append(remedies.by_hand(_("Look at the interfaces"), ("ip", "-br", "address")))
     return Diagnosis(message, tuple(evidence), tuple(fixes))

@@ -41,5 +41,7 @@ def nccl_wrong_interface(log: LogMatch, environment: Optional[Environment]) -> F
     evidence = [_log.line(log)]
     if environment is not None and environment.get("NCCL_SOCKET_IFNAME"):
         evidence.append(Evidence(f"NCCL_SOCKET_IFNAME={environment.get('NCCL_SOCKET_IFNAME')}", environment.source))
-    fix = remedies.variable("NCCL_SOCKET_IFNAME", "^lo,docker,virbr,veth", note=_("On every host. Or name the right interface."))
+    fix = remedies.variable(
+        "NCCL_SOCKET_IFNAME", "^lo,docker,virbr,veth", note=_("On every host. Or name the right interface.")
+    )
     return Diagnosis(message, tuple(evidence), (fix,))

@@ -37,9 +37,12 @@ def nccl_not_on_windows(machine: GpuMachine, platform: Platform, gpus: Gpus, ten
     """
     if platform.system != "windows" or len(gpus) < 2 or not tensorflow.cuda_build:
         return None
-    message = _("TensorFlow {version} for Windows has no NCCL, and there are {count} GPUs: MirroredStrategy needs another method.").format(
-        version=tensorflow.version, count=len(gpus)
+    message = _(
+        "TensorFlow {version} for Windows has no NCCL, and there are {count} GPUs: MirroredStrategy needs another method."
+    ).format(version=tensorflow.version, count=len(gpus))
+    evidence = (
+        Evidence(_("Windows"), platform.source),
+        Evidence(_("{count} GPUs").format(count=len(gpus)), gpus.source),
     )
-    evidence = (Evidence(_("Windows"), platform.source), Evidence(_("{count} GPUs").format(count=len(gpus)), gpus.source))
     fix = remedies.by_hand(_("MirroredStrategy(cross_device_ops=tf.distribute.HierarchicalCopyAllReduce()), or WSL2"))
     return Diagnosis(message, evidence, (fix,))

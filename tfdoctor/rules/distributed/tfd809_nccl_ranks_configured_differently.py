@@ -36,10 +36,14 @@ def nccl_ranks_configured_differently(log: LogMatch, environment: Optional[Envir
     - https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html
     - https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html
     """
-    message = _("The ranks of this job do not agree on their NCCL collectives: other versions, settings or an other order of calls.")
+    message = _(
+        "The ranks of this job do not agree on their NCCL collectives: other versions, settings or an other order of calls."
+    )
     evidence = [_log.line(log)]
     for name in sorted(environment.variables) if environment else ():
         if name.startswith("NCCL_") and environment is not None:
             evidence.append(Evidence(f"{name}={environment.get(name)}", environment.source))
-    fix = remedies.by_hand(_("Compare NCCL's version and variables on all ranks"), ("env", "NCCL_DEBUG=INFO", "python", "PROGRAM.py"))
+    fix = remedies.by_hand(
+        _("Compare NCCL's version and variables on all ranks"), ("env", "NCCL_DEBUG=INFO", "python", "PROGRAM.py")
+    )
     return Diagnosis(message, tuple(evidence), (fix,))

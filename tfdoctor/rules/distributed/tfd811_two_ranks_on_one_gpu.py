@@ -37,10 +37,15 @@ def two_ranks_on_one_gpu(log: LogMatch, gpus: Optional[Gpus]) -> Found:
     - https://horovod.readthedocs.io/en/stable/tensorflow.html
     """
     message = _("Ranks {one} and {other} use the same GPU; each rank needs its own ({count} GPUs here).").format(
-        one=_log.value(log, "one", "?"), other=_log.value(log, "other", "?"), count=len(gpus) if gpus is not None else "?"
+        one=_log.value(log, "one", "?"),
+        other=_log.value(log, "other", "?"),
+        count=len(gpus) if gpus is not None else "?",
     )
     evidence = [_log.line(log)]
     if gpus is not None:
         evidence.append(Evidence(_("{count} GPUs").format(count=len(gpus)), gpus.source))
-    fix = remedies.by_hand(_("Give each process its own GPU by its local rank"), ("env", "CUDA_VISIBLE_DEVICES=LOCAL_RANK", "python", "PROGRAM.py"))
+    fix = remedies.by_hand(
+        _("Give each process its own GPU by its local rank"),
+        ("env", "CUDA_VISIBLE_DEVICES=LOCAL_RANK", "python", "PROGRAM.py"),
+    )
     return Diagnosis(message, tuple(evidence), (fix,))

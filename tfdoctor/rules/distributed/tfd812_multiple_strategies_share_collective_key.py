@@ -31,8 +31,8 @@ def multiple_strategies_share_collective_key(log: LogMatch) -> Found:
     - https://github.com/tensorflow/tensorflow/issues/61314
     - https://www.tensorflow.org/guide/distributed_training
     """
-    message = _("A second strategy with {joins} devices met the group of the first with {has}: one process, one strategy.").format(
-        joins=_log.value(log, "joins", "?"), has=_log.value(log, "has", "?")
-    )
+    message = _(
+        "A second strategy with {joins} devices met the group of the first with {has}: one process, one strategy."
+    ).format(joins=_log.value(log, "joins", "?"), has=_log.value(log, "has", "?"))
     fix = remedies.by_hand(_("Create one strategy per process; restart the notebook's kernel"))
     return Diagnosis(message, (_log.line(log),), (fix,))

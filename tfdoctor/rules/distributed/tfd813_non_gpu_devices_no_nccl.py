@@ -36,8 +36,12 @@ def non_gpu_devices_no_nccl(log: LogMatch, gpus: Optional[Gpus]) -> Found:
     - https://www.tensorflow.org/api_docs/python/tf/distribute/MirroredStrategy
     """
     count = len(gpus) if gpus is not None else None
-    message = _("The strategy runs on the CPU and not on GPUs ({count} GPUs are in this machine).").format(count=count if count is not None else "?")
+    message = _("The strategy runs on the CPU and not on GPUs ({count} GPUs are in this machine).").format(
+        count=count if count is not None else "?"
+    )
     evidence = [_log.line(log)]
     if gpus is not None:
         evidence.append(Evidence(_("{count} GPUs").format(count=count), gpus.source))
-    return Diagnosis(message, tuple(evidence), (remedies.by_hand(_("Find why TensorFlow sees no GPU"), ("tfdoctor", "check")),))
+    return Diagnosis(
+        message, tuple(evidence), (remedies.by_hand(_("Find why TensorFlow sees no GPU"), ("tfdoctor", "check")),)
+    )

@@ -49,11 +49,14 @@ def gpus_differ_for_mirrored_strategy(
     other = next((g for g in used[1:] if _differ(first, g, share)), None)
     if other is None:
         return None
-    message = _("{one} ({one_memory}) and {other} ({other_memory}) differ; MirroredStrategy runs at the pace of the slower and with the memory of the smaller.").format(
-        one=first.label, one_memory=_memory(first), other=other.label, other_memory=_memory(other)
-    )
+    message = _(
+        "{one} ({one_memory}) and {other} ({other_memory}) differ; MirroredStrategy runs at the pace of the slower and with the memory of the smaller."
+    ).format(one=first.label, one_memory=_memory(first), other=other.label, other_memory=_memory(other))
     evidence = tuple(Evidence(f"{g.label}: {g.compute_capability}, {_memory(g)}", gpus.source) for g in used)
-    same = max((tuple(g for g in used if not _differ(one, g, share)) for one in used), key=lambda group: (len(group), group[0].memory_total or 0))
+    same = max(
+        (tuple(g for g in used if not _differ(one, g, share)) for one in used),
+        key=lambda group: (len(group), group[0].memory_total or 0),
+    )
     note = _("With CUDA_DEVICE_ORDER=PCI_BUS_ID, so that the numbers are those of nvidia-smi.")
     fix = remedies.variable("CUDA_VISIBLE_DEVICES", ",".join(str(g.index) for g in same), note=note)
     return Diagnosis(message, evidence, (fix,), gpus=tuple(g.index for g in used))

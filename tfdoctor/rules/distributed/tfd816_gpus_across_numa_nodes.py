@@ -47,10 +47,16 @@ def gpus_across_numa_nodes(
     if not known:
         return None
     (one, other), (node, other_node) = known[0]
-    message = _("GPU {one} (NUMA node {node}) and GPU {other} (NUMA node {other_node}) are joined only across processors (SYS).").format(
-        one=one, node=node, other=other, other_node=other_node
+    message = _(
+        "GPU {one} (NUMA node {node}) and GPU {other} (NUMA node {other_node}) are joined only across processors (SYS)."
+    ).format(one=one, node=node, other=other, other_node=other_node)
+    evidence = (
+        Evidence(_("{count} pairs across NUMA nodes without NVLink").format(count=len(known)), topology.source),
     )
-    evidence = (Evidence(_("{count} pairs across NUMA nodes without NVLink").format(count=len(known)), topology.source),)
     beside = ",".join(str(g.index) for g in used.values() if g.numa_node == node)
-    fixes = (remedies.variable("CUDA_VISIBLE_DEVICES", beside, title=_("Use the GPUs of one NUMA node")),) if "," in beside else ()
+    fixes = (
+        (remedies.variable("CUDA_VISIBLE_DEVICES", beside, title=_("Use the GPUs of one NUMA node")),)
+        if "," in beside
+        else ()
+    )
     return Diagnosis(message, evidence, fixes)

@@ -39,7 +39,9 @@ def communication_bound_scaling(log: LogMatch, topology: Optional[Topology]) -> 
     - https://github.com/NVIDIA/nccl-tests/blob/master/doc/PERFORMANCE.md
     """
     links = sorted(set(topology.levels.values())) if topology else []
-    message = _("Exchanging gradients takes most of each step (GPUs joined by: {links}).").format(links=", ".join(links) or "?")
+    message = _("Exchanging gradients takes most of each step (GPUs joined by: {links}).").format(
+        links=", ".join(links) or "?"
+    )
     evidence = [_log.line(log)]
     if topology is not None and links:
         evidence.append(Evidence(", ".join(links), topology.source))

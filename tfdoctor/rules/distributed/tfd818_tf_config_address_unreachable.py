@@ -43,16 +43,22 @@ def tf_config_address_unreachable(environment: Environment) -> Found:
     text = environment.get("TF_CONFIG")
     if not text:
         return None
-    fix = remedies.by_hand(_("Write TF_CONFIG anew: the same cluster on all workers, reachable addresses, each its own task"))
+    fix = remedies.by_hand(
+        _("Write TF_CONFIG anew: the same cluster on all workers, reachable addresses, each its own task")
+    )
     evidence = (Evidence(_("TF_CONFIG is set ({length} characters)").format(length=len(text)), environment.source),)
     try:
         config = json.loads(text)
         workers = [str(address) for addresses in config.get("cluster", {}).values() for address in addresses]
     except (ValueError, AttributeError, TypeError) as error:
-        message = _("TF_CONFIG is not what TensorFlow reads, a JSON object with cluster and task: {error}.").format(error=error)
+        message = _("TF_CONFIG is not what TensorFlow reads, a JSON object with cluster and task: {error}.").format(
+            error=error
+        )
         return Diagnosis(message, evidence, (fix,))
     local = [a for a in workers if a.startswith(LOCAL)]
     if not local or len(local) == len(workers):
         return None
-    message = _("TF_CONFIG names {count} addresses, and {local} is one that only its own machine can reach.").format(count=len(workers), local=local[0])
+    message = _("TF_CONFIG names {count} addresses, and {local} is one that only its own machine can reach.").format(
+        count=len(workers), local=local[0]
+    )
     return Diagnosis(message, evidence, (fix,))

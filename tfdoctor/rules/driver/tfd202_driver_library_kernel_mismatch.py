@@ -62,7 +62,9 @@ def driver_library_kernel_mismatch(
     """
     if contained(container) or on_wsl(platform) or works(nvml):
         return None
-    said = (nvml is not None and nvml.state == "version-mismatch") or (smi is not None and smi.problem == "version-mismatch")
+    said = (nvml is not None and nvml.state == "version-mismatch") or (
+        smi is not None and smi.problem == "version-mismatch"
+    )
     loaded = kernel.loaded_version if kernel else ""
     known = _of_libraries(nvml, smi, installed, library)
     differing = [version for version in known if not loaded or not same_driver(version, loaded)]
@@ -72,12 +74,14 @@ def driver_library_kernel_mismatch(
         return None
     if module is not None and loaded and module.path and module.version == loaded and wanted:
         return None  # a reboot would load the same old module again: TFD213
-    message = _("The loaded kernel driver is {loaded}, but the driver's libraries are {libraries}; both must be the same.").format(
-        loaded=loaded or _("of another version"), libraries=wanted or _("of another version")
-    )
+    message = _(
+        "The loaded kernel driver is {loaded}, but the driver's libraries are {libraries}; both must be the same."
+    ).format(loaded=loaded or _("of another version"), libraries=wanted or _("of another version"))
     evidence = [Evidence(_("loaded: {version}").format(version=loaded), kernel.source)] if kernel and loaded else []
     if wanted:
-        evidence.append(Evidence(_("libraries: {version}").format(version=wanted), installed.source if installed else "NVML"))
+        evidence.append(
+            Evidence(_("libraries: {version}").format(version=wanted), installed.source if installed else "NVML")
+        )
     if said and nvml is not None:
         evidence.append(Evidence(nvml.error or _("NVML reports a version mismatch"), nvml.source))
     note = _("A reboot loads the module that fits the libraries. Hold the driver packages so that it does not return.")
@@ -85,7 +89,10 @@ def driver_library_kernel_mismatch(
 
 
 def _of_libraries(
-    nvml: Optional[Nvml], smi: Optional[NvidiaSmi], installed: Optional[InstalledDriver], library: Optional[DriverLibrary]
+    nvml: Optional[Nvml],
+    smi: Optional[NvidiaSmi],
+    installed: Optional[InstalledDriver],
+    library: Optional[DriverLibrary],
 ) -> list[str]:
     """The versions of the driver's libraries that are told, the ones in use first."""
     picked = library.picked if library else None

@@ -63,9 +63,9 @@ def driver_too_old(
     floor = tables.driver_floor(tensorflow.cuda, system)
     if floor is None or not older(driver.version, floor.minimum) or _helped_by_compat(library, floor):
         return None
-    message = _("The NVIDIA driver is {have}, but TensorFlow {tensorflow} with CUDA {cuda} needs {need} or newer.").format(
-        have=driver.version, tensorflow=tensorflow.version, cuda=tensorflow.cuda, need=floor.minimum
-    )
+    message = _(
+        "The NVIDIA driver is {have}, but TensorFlow {tensorflow} with CUDA {cuda} needs {need} or newer."
+    ).format(have=driver.version, tensorflow=tensorflow.version, cuda=tensorflow.cuda, need=floor.minimum)
     evidence = (
         Evidence(_("driver {version}").format(version=driver.version), driver.source),
         Evidence(_("built with CUDA {cuda}").format(cuda=tensorflow.cuda), tensorflow.source),

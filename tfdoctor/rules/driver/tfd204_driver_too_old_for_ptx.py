@@ -63,13 +63,21 @@ def driver_too_old_for_ptx(
 
 
 def _diagnosis(
-    concerned: tuple[Gpu, ...], row: PtxIsa, driver: Driver, tensorflow: TensorFlow, platform: Optional[Platform], tables: Tables
+    concerned: tuple[Gpu, ...],
+    row: PtxIsa,
+    driver: Driver,
+    tensorflow: TensorFlow,
+    platform: Optional[Platform],
+    tables: Tables,
 ) -> Diagnosis:
     message = _(
         "{gpu} must compile this TensorFlow's PTX {ptx}, which needs a driver for CUDA {need}, and driver {driver} is for CUDA {have}."
     ).format(gpu=_names(concerned), ptx=row.ptx_isa, need=row.cuda, driver=driver.version, have=driver.cuda or "?")
     evidence = (
-        Evidence(_("machine code and PTX in the build: {codes}").format(codes=" ".join(tensorflow.compute_capabilities)), tensorflow.source),
+        Evidence(
+            _("machine code and PTX in the build: {codes}").format(codes=" ".join(tensorflow.compute_capabilities)),
+            tensorflow.source,
+        ),
         Evidence(_("PTX {ptx} came with CUDA {cuda}").format(ptx=row.ptx_isa, cuda=row.cuda), row.source),
     )
     whole = all(needs_ptx(g.compute_capability or "", tensorflow.compute_capabilities) for g in concerned)

@@ -46,7 +46,9 @@ def wsl1_or_old_wsl_kernel(wsl: Wsl, tensorflow: Optional[TensorFlow]) -> Found:
     if wsl.version == 1:
         message = _("This is WSL1 (kernel {kernel}), which has no access to GPUs; WSL2 has.").format(kernel=wsl.kernel)
         move = ("wsl.exe", "--set-version", "DISTRIBUTION", "2")
-        return Diagnosis(message, evidence, (remedies.by_hand(_("Move this distribution to WSL2"), move, ("wsl.exe", "--update")),))
+        return Diagnosis(
+            message, evidence, (remedies.by_hand(_("Move this distribution to WSL2"), move, ("wsl.exe", "--update")),)
+        )
     numbers = tuple(int(n) for n in re.findall(r"[0-9]+", wsl.kernel)[:3])
     if wsl.dxg or len(numbers) < 3 or numbers >= FIRST_KERNEL:
         return None

@@ -10,6 +10,8 @@ from tfdoctor.i18n import _
 from tfdoctor.model import Diagnosis, Evidence, Found, NotApplicable, Severity
 from tfdoctor.probes.gpu_machine import GpuMachine
 from tfdoctor.probes.libraries import DriverLibrary
+from tfdoctor.probes.nvidia_smi import NvidiaSmi
+from tfdoctor.probes.nvml import Nvml
 from tfdoctor.probes.platform import Platform
 from tfdoctor.probes.surroundings import Container, Wsl
 from tfdoctor.rules._hints import contained
@@ -22,6 +24,8 @@ def wsl_linux_driver_installed(
     platform: Optional[Platform],
     container: Optional[Container],
     library: Optional[DriverLibrary],
+    nvml: Optional[Nvml],
+    smi: Optional[NvidiaSmi],
 ) -> Found:
     """A Linux NVIDIA driver is installed inside WSL2, where the driver belongs to Windows.
 
@@ -55,15 +59,25 @@ def wsl_linux_driver_installed(
     picked = library.picked if library else None
     wins = picked is not None and picked.origin != "wsl" and not picked.path.startswith("/usr/lib/wsl/")
     if wins and picked is not None:
-        message = _("A Linux driver is installed inside WSL2 ({what}), and its {path} is loaded instead of Windows's libcuda.so.1.").format(
-            what=", ".join(there), path=picked.path
-        )
+        message = _(
+            "A Linux driver is installed inside WSL2 ({what}), and its {path} is loaded instead of Windows's libcuda.so.1."
+        ).format(what=", ".join(there), path=picked.path)
+    elif library is None and _fails(nvml, smi):
+        wins = True
+        message = _(
+            "A Linux driver is installed inside WSL2 ({what}), where the driver belongs to Windows, and the driver does not answer."
+        ).format(what=", ".join(there))
     else:
-        message = _("A Linux driver is installed inside WSL2 ({what}); the driver belongs to Windows, and updates may make it win.").format(
-            what=", ".join(there)
-        )
+        message = _(
+            "A Linux driver is installed inside WSL2 ({what}); the driver belongs to Windows, and updates may make it win."
+        ).format(what=", ".join(there))
     fix = remedies.by_hand(_("Remove the Linux driver from WSL"), *_removal(wsl, platform), needs=("root", "new shell"))
     return Diagnosis(message, (Evidence(", ".join(there), wsl.source),), (fix,), None if wins else Severity.WARNING)
+
+
+def _fails(nvml: Optional[Nvml], smi: Optional[NvidiaSmi]) -> bool:
+    """NVML or nvidia-smi was asked and did not work."""
+    return (nvml is not None and nvml.state != "ok") or (smi is not None and smi.problem not in ("", "missing"))
 
 
 def _removal(wsl: Wsl, platform: Optional[Platform]) -> tuple[tuple[str, ...], ...]:

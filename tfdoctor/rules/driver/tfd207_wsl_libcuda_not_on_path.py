@@ -58,7 +58,9 @@ def wsl_libcuda_not_on_path(
         folder=WSL_FOLDER, found=found
     )
     evidence = (
-        Evidence(_("the loader finds {found} ({how})").format(found=found, how=library.how or _("nothing")), library.source),
+        Evidence(
+            _("the loader finds {found} ({how})").format(found=found, how=library.how or _("nothing")), library.source
+        ),
         Evidence(wsl.libcuda[0], wsl.source),
     )
     before = environment.get("LD_LIBRARY_PATH") if environment else ""

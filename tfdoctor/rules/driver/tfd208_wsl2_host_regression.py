@@ -41,13 +41,16 @@ def wsl2_host_regression(log: LogMatch, platform: Optional[Platform], driver: Op
     """
     if platform is not None and not platform.wsl:
         raise NotApplicable(_("this is not WSL"))
-    message = _("CUDA fails under WSL2 although the GPU is idle: the Windows build or its driver ({driver}) broke it.").format(
-        driver=driver.version if driver else _("version not known")
-    )
+    message = _(
+        "CUDA fails under WSL2 although the GPU is idle: the Windows build or its driver ({driver}) broke it."
+    ).format(driver=driver.version if driver else _("version not known"))
     evidence = [_log.line(log)]
     if driver is not None:
         evidence.append(Evidence(_("Windows driver {version}").format(version=driver.version), driver.source))
     fix = remedies.by_hand(
-        _("Update WSL, then Windows's NVIDIA driver"), ("wsl.exe", "--update"), ("wsl.exe", "--shutdown"), needs=("new shell",)
+        _("Update WSL, then Windows's NVIDIA driver"),
+        ("wsl.exe", "--update"),
+        ("wsl.exe", "--shutdown"),
+        needs=("new shell",),
     )
     return Diagnosis(message, tuple(evidence), (fix,))

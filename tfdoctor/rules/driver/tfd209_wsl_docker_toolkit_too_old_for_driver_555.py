@@ -46,9 +46,9 @@ def wsl_docker_toolkit_too_old_for_driver_555(
     """
     if (platform is not None and not platform.wsl) or (driver is not None and older(driver.version, FIRST_DRIVER)):
         raise NotApplicable(_("not WSL, or a Windows driver before 555"))
-    message = _("The container lacks libnvdxgdmal.so.1, which Windows driver {have} (555 and newer) needs: the container toolkit is older.").format(
-        have=driver.version if driver else "555"
-    )
+    message = _(
+        "The container lacks libnvdxgdmal.so.1, which Windows driver {have} (555 and newer) needs: the container toolkit is older."
+    ).format(have=driver.version if driver else "555")
     evidence = [_log.line(log)]
     if driver is not None:
         evidence.append(Evidence(_("Windows driver {version}").format(version=driver.version), driver.source))

@@ -66,6 +66,8 @@ def driver_blocked_by_nouveau(
 def _keep_out(platform: Optional[Platform]) -> Fix:
     family = remedies.distro_family(platform)
     again = {"ubuntu": ("update-initramfs", "-u"), "debian": ("update-initramfs", "-u"), "arch": ("mkinitcpio", "-P")}
-    note = _('First write "blacklist nouveau" and "options nouveau modeset=0" to /etc/modprobe.d/blacklist-nouveau.conf. Reboot afterwards.')
+    note = _(
+        'First write "blacklist nouveau" and "options nouveau modeset=0" to /etc/modprobe.d/blacklist-nouveau.conf. Reboot afterwards.'
+    )
     command = again.get(family, ("dracut", "--force"))
     return remedies.by_hand(_("Keep nouveau from loading"), command, note=note, needs=("root", "reboot"))

@@ -61,19 +61,31 @@ def driver_blocked_by_secure_boot(
     if not kernel_side(platform, container, nvml, kernel) or kernel is None or powered_off(pci, kernel, log):
         return None
     refused = (log.of("key-rejected") or log.of("lockdown")) if log else ()
-    likely = settings is not None and settings.secure_boot and module is not None and module.path and "nouveau" not in kernel.modules
+    likely = (
+        settings is not None
+        and settings.secure_boot
+        and module is not None
+        and module.path
+        and "nouveau" not in kernel.modules
+    )
     if not refused and not (likely and log is None):
         return None  # a readable log without a refusal speaks against it
     signer = (module.signer if module else "") or _("nobody that could be told")
     path = (module.path if module else "") or "nvidia.ko"
-    message = _("Secure Boot is on, and the kernel has not loaded {path}, which is signed by {signer}.").format(path=path, signer=signer)
+    message = _("Secure Boot is on, and the kernel has not loaded {path}, which is signed by {signer}.").format(
+        path=path, signer=signer
+    )
     evidence = [Evidence(_("NVIDIA's driver is not loaded"), kernel.source)]
     if refused and log is not None:
         evidence.append(Evidence(_("the kernel refused a module for its signature"), log.source))
     if settings is not None and settings.secure_boot:
         evidence.append(Evidence(_("Secure Boot is on"), settings.source))
-    note = _("At the next boot choose \"Enroll MOK\" and give the password again. Or switch Secure Boot off in the firmware.")
-    fix = remedies.by_hand(_("Enrol the key that signs the module"), _import(platform), note=note, needs=("root", "reboot"))
+    note = _(
+        'At the next boot choose "Enroll MOK" and give the password again. Or switch Secure Boot off in the firmware.'
+    )
+    fix = remedies.by_hand(
+        _("Enrol the key that signs the module"), _import(platform), note=note, needs=("root", "reboot")
+    )
     return Diagnosis(message, tuple(evidence), (fix,))
 
 

@@ -65,7 +65,9 @@ def driver_kernel_module_missing(
             running=running, others=", ".join(module.other_kernels)
         )
     else:
-        message = _("NVIDIA's libraries are installed, but there is no kernel module for kernel {running}.").format(running=running)
+        message = _("NVIDIA's libraries are installed, but there is no kernel module for kernel {running}.").format(
+            running=running
+        )
     if not module.headers:
         message += " " + _("The headers of that kernel, which building it needs, are not installed either.")
     evidence = (

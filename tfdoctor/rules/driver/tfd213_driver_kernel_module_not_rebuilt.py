@@ -52,7 +52,14 @@ def driver_kernel_module_not_rebuilt(
     - https://docs.nvidia.com/datacenter/tesla/driver-installation-guide/
     - https://github.com/tensorflow/tensorflow/issues/1158
     """
-    if contained(container) or on_wsl(platform) or works(nvml) or module is None or not module.path or not module.version:
+    if (
+        contained(container)
+        or on_wsl(platform)
+        or works(nvml)
+        or module is None
+        or not module.path
+        or not module.version
+    ):
         return None
     versions = sorted(installed.library_versions) if installed else []
     if not versions or any(same_driver(version, module.version) for version in versions):
@@ -60,9 +67,9 @@ def driver_kernel_module_not_rebuilt(
     loaded = kernel.loaded_version if kernel else ""
     if loaded and any(same_driver(version, loaded) for version in versions):
         return None  # what is loaded fits; the file was changed since and is the next boot's trouble
-    message = _("The kernel module on disk is {module}, but the driver's libraries are {libraries}: it was not built again.").format(
-        module=module.version, libraries=", ".join(versions)
-    )
+    message = _(
+        "The kernel module on disk is {module}, but the driver's libraries are {libraries}: it was not built again."
+    ).format(module=module.version, libraries=", ".join(versions))
     evidence = (
         Evidence(_("module {version}").format(version=module.version), module.path),
         Evidence(_("libraries {version}").format(version=", ".join(versions)), installed.source if installed else ""),
@@ -70,5 +77,8 @@ def driver_kernel_module_not_rebuilt(
     fixes = [remedies.rebuild_driver(platform), remedies.reboot()]
     if installed is not None and installed.unfinished:
         message += " " + _("Half-installed packages: {packages}.").format(packages=", ".join(installed.unfinished))
-        fixes.insert(0, remedies.by_hand(_("Finish the interrupted installation"), ("dpkg", "--configure", "-a"), needs=("root",)))
+        fixes.insert(
+            0,
+            remedies.by_hand(_("Finish the interrupted installation"), ("dpkg", "--configure", "-a"), needs=("root",)),
+        )
     return Diagnosis(message, evidence, tuple(fixes))

@@ -59,7 +59,9 @@ def driver_uvm_broken_after_suspend(
         _("Load nvidia_uvm afresh"),
         ("rmmod", "nvidia_uvm"),
         ("modprobe", "nvidia_uvm"),
-        note=_("Stop CUDA programs first. NVreg_PreserveVideoMemoryAllocations=1 with the nvidia-suspend services prevents it."),
+        note=_(
+            "Stop CUDA programs first. NVreg_PreserveVideoMemoryAllocations=1 with the nvidia-suspend services prevents it."
+        ),
         needs=("root",),
     )
     return Diagnosis(message, tuple(evidence), (fix,))

@@ -49,9 +49,9 @@ def driver_uvm_hmm_failure(log: LogMatch, platform: Optional[Platform], kernel: 
         flavour = kernel.flavour
         says = _("{flavour} kernel modules {version}").format(flavour=kernel.flavour, version=kernel.loaded_version)
         evidence.append(Evidence(says, kernel.source))
-    message = _("cuInit says \"not initialized\" although the driver works: HMM in nvidia_uvm fails here ({modules} kernel modules).").format(
-        modules=flavour or _("unknown")
-    )
+    message = _(
+        'cuInit says "not initialized" although the driver works: HMM in nvidia_uvm fails here ({modules} kernel modules).'
+    ).format(modules=flavour or _("unknown"))
     fix = remedies.by_hand(
         _("Switch HMM off in nvidia_uvm"),
         ("rmmod", "nvidia_uvm"),

@@ -52,9 +52,7 @@ def nvidia_uvm_device_missing(
     """
     if on_wsl(platform) or nodes is None or not nodes.gpus or nodes.get("/dev/nvidia-uvm") is not None:
         return None
-    evidence = (
-        Evidence(_("{count} GPU nodes, no /dev/nvidia-uvm").format(count=len(nodes.gpus)), nodes.source),
-    )
+    evidence = (Evidence(_("{count} GPU nodes, no /dev/nvidia-uvm").format(count=len(nodes.gpus)), nodes.source),)
     make = ("nvidia-modprobe", "-c", "0", "-u")
     if contained(container):
         message = _("{gpu} was passed into the container, but /dev/nvidia-uvm was not.").format(gpu=nodes.gpus[0].path)
@@ -64,7 +62,15 @@ def nvidia_uvm_device_missing(
             needs=("root",),
         )
         return Diagnosis(message, evidence, (fix,))
-    if installed is None or not installed.packages or any(name.startswith("nvidia-modprobe") for name in installed.packages):
+    if (
+        installed is None
+        or not installed.packages
+        or any(name.startswith("nvidia-modprobe") for name in installed.packages)
+    ):
         return None  # nvidia-modprobe makes the node when the first CUDA program starts
     # Freshly booted machines look like this too: then a udev rule or a CUDA program run by root still makes the node.
-    raise Unavailable(_("/dev/nvidia-uvm does not exist yet, and whether something will make it is not known; root can: {command}").format(command=" ".join(make)))
+    raise Unavailable(
+        _(
+            "/dev/nvidia-uvm does not exist yet, and whether something will make it is not known; root can: {command}"
+        ).format(command=" ".join(make))
+    )

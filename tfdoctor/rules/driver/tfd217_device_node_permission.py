@@ -15,9 +15,7 @@ from tfdoctor.rules._hints import contained, permission_denied
 
 
 @rule("TFD217", Severity.ERROR, blocks=True)
-def device_node_permission(
-    machine: GpuMachine, nodes: Optional[DeviceNodes], container: Optional[Container]
-) -> Found:
+def device_node_permission(machine: GpuMachine, nodes: Optional[DeviceNodes], container: Optional[Container]) -> Found:
     """This user may not open the GPU's device nodes.
 
     ## What it is
@@ -56,7 +54,10 @@ def device_node_permission(
         path=node.path, mode=f"{node.mode & 0o777:o}", group=node.group or node.gid
     )
     evidence = tuple(
-        Evidence(_("{path}: mode {mode}, {error}").format(path=n.path, mode=f"{n.mode & 0o777:o}", error=n.error), nodes.source)
+        Evidence(
+            _("{path}: mode {mode}, {error}").format(path=n.path, mode=f"{n.mode & 0o777:o}", error=n.error),
+            nodes.source,
+        )
         for n in closed
     )
     return Diagnosis(message, evidence, (_let_in(node, container),))
@@ -68,7 +69,9 @@ def _let_in(node: DeviceNode, container: Optional[Container]) -> Fix:
         command = ("docker", "run", "--group-add", str(node.gid), "--gpus", "all", "IMAGE")
         return remedies.by_hand(_("Start the container with group {gid}").format(gid=node.gid), command)
     if node.gid == 0:
-        note = _("The nodes belong to root alone: set NVreg_DeviceFileMode=0666 (or a group) for the module nvidia, then reboot.")
+        note = _(
+            "The nodes belong to root alone: set NVreg_DeviceFileMode=0666 (or a group) for the module nvidia, then reboot."
+        )
         return remedies.by_hand(_("Open the device nodes to users"), note=note, needs=("root", "reboot"))
     title = _("Put the user into group {group}").format(group=group)
     return remedies.by_hand(title, ("usermod", "-aG", group, "USER"), needs=("root", "new shell"))

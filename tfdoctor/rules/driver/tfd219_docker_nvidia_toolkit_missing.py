@@ -47,7 +47,9 @@ def docker_nvidia_toolkit_missing(log: LogMatch, platform: Optional[Platform]) -
     - https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/install-guide.html
     - https://github.com/TorchDSP/torchsig/issues/329
     """
-    message = _("Docker found no GPU driver to use: NVIDIA's container toolkit is not installed or not configured on the host.")
+    message = _(
+        "Docker found no GPU driver to use: NVIDIA's container toolkit is not installed or not configured on the host."
+    )
     install = _INSTALL.get(remedies.distro_family(platform), ("apt-get", "install", "nvidia-container-toolkit"))
     fix = remedies.by_hand(
         _("Install and configure NVIDIA's container toolkit on the host"),

@@ -46,12 +46,20 @@ def gpu_contained_by_scheduler(
     """
     if not job_without_gpu(job) or job is None:
         return None
-    if gpus is not None and len(gpus) > 0 and not (nodes and nodes.gpus and all(forbidden_by_cgroup(n) for n in nodes.gpus)):
+    if (
+        gpus is not None
+        and len(gpus) > 0
+        and not (nodes and nodes.gpus and all(forbidden_by_cgroup(n) for n in nodes.gpus))
+    ):
         return None  # the scheduler says nothing of them, and they can be used
-    shut = no_gpu_nodes(nodes) or (nodes is not None and bool(nodes.gpus) and all(forbidden_by_cgroup(n) for n in nodes.gpus))
+    shut = no_gpu_nodes(nodes) or (
+        nodes is not None and bool(nodes.gpus) and all(forbidden_by_cgroup(n) for n in nodes.gpus)
+    )
     if not shut and not (gpus is not None and len(gpus) == 0):
         return None
-    message = _("This {scheduler} job was given no GPU, and none can be opened from it.").format(scheduler=job.scheduler.capitalize())
+    message = _("This {scheduler} job was given no GPU, and none can be opened from it.").format(
+        scheduler=job.scheduler.capitalize()
+    )
     evidence = [Evidence(_("{scheduler} states no GPU for this job").format(scheduler=job.scheduler), job.source)]
     if machine is not None:
         evidence.append(Evidence(machine.evidence, machine.source))

@@ -56,7 +56,9 @@ def docker_run_without_gpus(
     if not platform.wsl and not_loaded(kernel):
         return None  # the host's own driver is not loaded: TFD238 says so
     kind = container.kind if container else ""
-    message = _("This {kind} container was started without the host's GPUs: there is neither /dev/nvidia0 nor /dev/dxg in it.").format(kind=kind)
+    message = _(
+        "This {kind} container was started without the host's GPUs: there is neither /dev/nvidia0 nor /dev/dxg in it."
+    ).format(kind=kind)
     evidence = [Evidence(_("no device node of a GPU"), nodes.source if nodes else "/dev")]
     if machine is not None:
         evidence.append(Evidence(_("the host has one: {evidence}").format(evidence=machine.evidence), machine.source))

@@ -66,17 +66,25 @@ def docker_libcuda_host_mismatch(
     if not wrong and not said:
         return None
     have = picked.version if wrong and picked else (nvml.library_version if nvml else "")
-    message = _("The container's driver library is {have}, but the host's kernel driver is {loaded}; both must be the same.").format(
-        have=have or _("of another version"), loaded=loaded or _("of another version")
+    message = _(
+        "The container's driver library is {have}, but the host's kernel driver is {loaded}; both must be the same."
+    ).format(have=have or _("of another version"), loaded=loaded or _("of another version"))
+    evidence = (
+        [Evidence(_("host's kernel driver {version}").format(version=loaded), kernel.source)]
+        if kernel and loaded
+        else []
     )
-    evidence = [Evidence(_("host's kernel driver {version}").format(version=loaded), kernel.source)] if kernel and loaded else []
     if picked is not None and wrong:
-        says = _("{path} ({origin}) is version {version}").format(path=picked.path, origin=picked.origin, version=picked.version)
+        says = _("{path} ({origin}) is version {version}").format(
+            path=picked.path, origin=picked.origin, version=picked.version
+        )
         evidence.append(Evidence(says, library.source if library else ""))
     elif nvml is not None:
         evidence.append(Evidence(nvml.error or _("NVML reports a version mismatch"), nvml.source))
     fix = remedies.by_hand(
-        _("Use the host's libcuda: remove driver packages and the compat folder from the image, then start the container again"),
+        _(
+            "Use the host's libcuda: remove driver packages and the compat folder from the image, then start the container again"
+        ),
         note=_("In LD_LIBRARY_PATH no folder named compat or stubs may come first."),
     )
     return Diagnosis(message, tuple(evidence), (fix,))

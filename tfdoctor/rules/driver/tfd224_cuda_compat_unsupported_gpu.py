@@ -61,11 +61,14 @@ def cuda_compat_unsupported_gpu(
     refused = tuple(g for g in gpus if consumer(tables, g))
     if not refused:
         return None
-    message = _("{path} (version {have}) is loaded over kernel driver {loaded}, and {gpu} does not support forward compatibility.").format(
-        path=picked.path, have=picked.version or "?", loaded=loaded or "?", gpu=refused[0].label
-    )
+    message = _(
+        "{path} (version {have}) is loaded over kernel driver {loaded}, and {gpu} does not support forward compatibility."
+    ).format(path=picked.path, have=picked.version or "?", loaded=loaded or "?", gpu=refused[0].label)
     evidence = (
-        Evidence(_("libcuda.so.1 is {path} ({how})").format(path=picked.path, how=library.how if library else ""), library.source if library else ""),
+        Evidence(
+            _("libcuda.so.1 is {path} ({how})").format(path=picked.path, how=library.how if library else ""),
+            library.source if library else "",
+        ),
         Evidence(refused[0].name, gpus.source),
     )
     before = environment.get("LD_LIBRARY_PATH") if environment else ""

@@ -57,9 +57,9 @@ def container_lost_gpu_cgroup_reload(
     closed = [n for n in needed if forbidden_by_cgroup(n)]
     if not closed or (nodes.gpus and not all(forbidden_by_cgroup(n) for n in nodes.gpus)):
         return None
-    message = _("The container has {path}, but the kernel refuses to open it ({error}): the device cgroup does not list it.").format(
-        path=closed[0].path, error=closed[0].error
-    )
+    message = _(
+        "The container has {path}, but the kernel refuses to open it ({error}): the device cgroup does not list it."
+    ).format(path=closed[0].path, error=closed[0].error)
     evidence = [Evidence(_("{path}: {error}").format(path=n.path, error=n.error), nodes.source) for n in closed]
     if nvml is not None:
         evidence.append(Evidence(nvml.error or nvml.state, nvml.source))

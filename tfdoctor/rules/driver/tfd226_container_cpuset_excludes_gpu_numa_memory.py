@@ -49,5 +49,7 @@ def container_cpuset_excludes_gpu_numa_memory(
     if platform is not None:
         evidence.append(Evidence(platform.machine, platform.source))
     note = _("Compare cpuset.mems of the container's slice with /sys/devices/system/node/has_memory on the host.")
-    fix = remedies.by_hand(_("Add the GPUs' memory nodes to the cpuset of the containers' slice"), note=note, needs=("root",))
+    fix = remedies.by_hand(
+        _("Add the GPUs' memory nodes to the cpuset of the containers' slice"), note=note, needs=("root",)
+    )
     return Diagnosis(message, tuple(evidence), (fix,))

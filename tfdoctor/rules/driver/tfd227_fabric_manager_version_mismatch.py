@@ -61,12 +61,14 @@ def fabric_manager_version_mismatch(
         return None
     if fabric.running and any(g.fabric_state == "completed" for g in gpus or ()):
         return None  # it runs and has done its work: the package on disk is newer than the process
-    message = _("The fabric manager is {have}, but the driver is {driver}; both must be the same for the {switches} NVSwitches to start.").format(
-        have=have, driver=loaded, switches=fabric.switches
-    )
+    message = _(
+        "The fabric manager is {have}, but the driver is {driver}; both must be the same for the {switches} NVSwitches to start."
+    ).format(have=have, driver=loaded, switches=fabric.switches)
     evidence = (
         Evidence(_("fabric manager {version}").format(version=fabric.version), fabric.source),
-        Evidence(_("driver {version}").format(version=loaded), kernel.source if kernel else (driver.source if driver else "")),
+        Evidence(
+            _("driver {version}").format(version=loaded), kernel.source if kernel else (driver.source if driver else "")
+        ),
     )
     return Diagnosis(message, evidence, (install_fabric_manager(platform, loaded),))
 
@@ -81,7 +83,9 @@ def install_fabric_manager(platform: Optional[Platform], driver: str) -> Fix:
         install = ("apt-get", "install", f"{name}={driver}-*")
     start = ("systemctl", "enable", "--now", "nvidia-fabricmanager")
     title = _("Install fabric manager {version} and start it").format(version=driver)
-    return remedies.by_hand(title, install, start, note=_("Hold it together with the driver packages."), needs=("root",))
+    return remedies.by_hand(
+        title, install, start, note=_("Hold it together with the driver packages."), needs=("root",)
+    )
 
 
 def _plain(version: str) -> str:

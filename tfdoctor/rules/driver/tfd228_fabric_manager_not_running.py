@@ -61,13 +61,17 @@ def fabric_manager_not_running(
     driver = kernel.loaded_version if kernel else ""
     state = waiting[0].fabric_state if waiting else _("not told")
     running = {True: _("runs"), False: _("does not run"), None: _("could not be looked at")}[fabric.running]
-    message = _("There are {switches} NVSwitches, and the fabric manager {running} (state of the fabric: {state}).").format(
-        switches=fabric.switches, running=running, state=state
-    )
+    message = _(
+        "There are {switches} NVSwitches, and the fabric manager {running} (state of the fabric: {state})."
+    ).format(switches=fabric.switches, running=running, state=state)
     evidence = [Evidence(_("{switches} NVSwitches").format(switches=fabric.switches), fabric.source)]
     if waiting and gpus is not None:
         evidence.append(Evidence(_("fabric state {state}").format(state=state), gpus.source))
-    fixes = [remedies.by_hand(_("Start the fabric manager"), ("systemctl", "enable", "--now", "nvidia-fabricmanager"), needs=("root",))]
+    fixes = [
+        remedies.by_hand(
+            _("Start the fabric manager"), ("systemctl", "enable", "--now", "nvidia-fabricmanager"), needs=("root",)
+        )
+    ]
     if not fabric.version and driver:
         fixes.insert(0, install_fabric_manager(platform, driver))
     return Diagnosis(message, tuple(evidence), tuple(fixes))

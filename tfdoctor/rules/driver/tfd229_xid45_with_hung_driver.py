@@ -46,7 +46,9 @@ def xid45_with_hung_driver(
     hangs = (nvml is not None and nvml.state == "timed-out") or (smi is not None and smi.problem == "timed-out")
     if not events or not hangs:
         return None
-    message = _("The driver has not answered since it cleaned up after a program (Xid 45 at {bus}).").format(bus=events[-1].bus)
+    message = _("The driver has not answered since it cleaned up after a program (Xid 45 at {bus}).").format(
+        bus=events[-1].bus
+    )
     source = nvml.source if nvml is not None and nvml.state == "timed-out" else "nvidia-smi"
     evidence = (says_xid(events[-1], log), Evidence(_("no answer within the time limit"), source))
     return Diagnosis(message, evidence, (remedies.reboot(),))

@@ -53,9 +53,9 @@ def gsp_rpc_timeout_driver_bug(
         gpu = at(gpus, event.bus)
         well = works(nvml) and gpu is not None and not gpu.lost
         version = driver.version if driver else _("version not known")
-        message = _("{gpu}: its system processor did not answer the driver ({version}): Xid {code} since the machine started.").format(
-            gpu=name_at(gpus, event.bus), version=version, code=event.code
-        )
+        message = _(
+            "{gpu}: its system processor did not answer the driver ({version}): Xid {code} since the machine started."
+        ).format(gpu=name_at(gpus, event.bus), version=version, code=event.code)
         evidence = [says_xid(event, log)]
         if driver is not None:
             evidence.append(Evidence(_("driver {version}").format(version=driver.version), driver.source))

@@ -37,12 +37,10 @@ def vgpu_license_missing(machine: GpuMachine, gpus: Gpus) -> Found:
     - https://docs.nvidia.com/vgpu/latest/grid-licensing-user-guide/index.html
     - https://github.com/DDMAL/Rodan/issues/1332
     """
-    bare = tuple(
-        g for g in gpus if g.license.lower().startswith("unlicensed") and _is_guest(g.virtualization)
-    )
+    bare = tuple(g for g in gpus if g.license.lower().startswith("unlicensed") and _is_guest(g.virtualization))
     if not bare:
         return None
-    message = _("The virtual GPU {gpus} ({name}) has no licence: \"{license}\".").format(
+    message = _('The virtual GPU {gpus} ({name}) has no licence: "{license}".').format(
         gpus=listed(g.index for g in bare), name=bare[0].name, license=bare[0].license
     )
     fix = remedies.by_hand(
@@ -51,8 +49,12 @@ def vgpu_license_missing(machine: GpuMachine, gpus: Gpus) -> Found:
         note=_("The token comes from the site's licence server and belongs below /etc/nvidia/ClientConfigToken."),
         needs=("root",),
     )
-    return Diagnosis(message, (Evidence(_("licence status {status}").format(status=bare[0].license), gpus.source),), (fix,),
-                     gpus=tuple(g.index for g in bare))
+    return Diagnosis(
+        message,
+        (Evidence(_("licence status {status}").format(status=bare[0].license), gpus.source),),
+        (fix,),
+        gpus=tuple(g.index for g in bare),
+    )
 
 
 def _is_guest(virtualization: str) -> bool:

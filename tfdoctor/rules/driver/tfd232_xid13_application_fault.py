@@ -44,8 +44,8 @@ def xid13_application_fault(machine: GpuMachine, log: KernelLog, gpus: Optional[
     if not events:
         return None
     last = events[-1]
-    message = _("A program's GPU code failed on {gpu} since the machine started (Xid 13, {count} times); the GPU itself is not at fault.").format(
-        gpu=name_at(gpus, last.bus), count=len(events)
-    )
+    message = _(
+        "A program's GPU code failed on {gpu} since the machine started (Xid 13, {count} times); the GPU itself is not at fault."
+    ).format(gpu=name_at(gpus, last.bus), count=len(events))
     fix = remedies.by_hand(_("Find the failing kernel"), ("compute-sanitizer", "python", "PROGRAM.py"))
     return Diagnosis(message, (says_xid(last, log),), (fix,), gpus=index_at(gpus, last.bus))

@@ -43,8 +43,8 @@ def xid31_software_fault(machine: GpuMachine, log: KernelLog, gpus: Optional[Gpu
     if not events:
         return None
     last = events[-1]
-    message = _("A program used memory that is not its own on {gpu} since the machine started (Xid 31, {count} times).").format(
-        gpu=name_at(gpus, last.bus), count=len(events)
-    )
+    message = _(
+        "A program used memory that is not its own on {gpu} since the machine started (Xid 31, {count} times)."
+    ).format(gpu=name_at(gpus, last.bus), count=len(events))
     fix = remedies.by_hand(_("Find the failing kernel"), ("compute-sanitizer", "python", "PROGRAM.py"))
     return Diagnosis(message, (says_xid(last, log),), (fix,), gpus=index_at(gpus, last.bus))

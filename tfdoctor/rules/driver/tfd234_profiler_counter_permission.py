@@ -15,9 +15,7 @@ from tfdoctor.rules._hints import contained
 
 
 @rule("TFD234", Severity.WARNING)
-def profiler_counter_permission(
-    log: LogMatch, kernel: Optional[KernelDriver], container: Optional[Container]
-) -> Found:
+def profiler_counter_permission(log: LogMatch, kernel: Optional[KernelDriver], container: Optional[Container]) -> Found:
     """The driver lets only administrators read the GPU's performance counters, so the profiler has no GPU data.
 
     ## What it is

@@ -12,10 +12,11 @@ from tfdoctor.probes.gpu_machine import GpuMachine
 from tfdoctor.probes.nvml import Gpus
 from tfdoctor.probes.platform import Platform
 from tfdoctor.rules._hints import listed
+from tfdoctor.tables import Tables
 
 
 @rule("TFD235", Severity.INFO)
-def persistence_mode_off_slow_init(machine: GpuMachine, gpus: Gpus, platform: Platform) -> Found:
+def persistence_mode_off_slow_init(machine: GpuMachine, gpus: Gpus, platform: Platform, tables: Tables) -> Found:
     """Persistence mode is off, so the driver initialises the GPUs anew for every program that starts alone.
 
     ## What it is
@@ -42,13 +43,16 @@ def persistence_mode_off_slow_init(machine: GpuMachine, gpus: Gpus, platform: Pl
     if platform.system != "linux" or platform.wsl:
         return None
     off = [g for g in gpus if g.persistence is False and not g.display and not _held(g.processes)]
-    if not off:
+    several = tables.threshold("gpus-without-persistence")
+    if len(off) < several.value:
         return None
-    message = _("Persistence mode is off on GPU {gpus}, so each program that starts alone waits for the driver to initialise it.").format(
-        gpus=listed(g.index for g in off)
+    message = _(
+        "Persistence mode is off on GPU {gpus}, so each program that starts alone waits for the driver to initialise it."
+    ).format(gpus=listed(g.index for g in off))
+    fix = remedies.by_hand(
+        _("Keep the GPUs initialised"), ("systemctl", "enable", "--now", "nvidia-persistenced"), needs=("root",)
     )
-    fix = remedies.by_hand(_("Keep the GPUs initialised"), ("systemctl", "enable", "--now", "nvidia-persistenced"), needs=("root",))
-    evidence = (Evidence(_("persistence mode disabled"), gpus.source),)
+    evidence = (Evidence(_("persistence mode disabled"), gpus.source), Evidence(several.why, several.source))
     return Diagnosis(message, evidence, (fix,), gpus=tuple(g.index for g in off))
 
 

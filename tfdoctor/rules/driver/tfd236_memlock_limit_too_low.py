@@ -49,10 +49,17 @@ def memlock_limit_too_low(
     least = tables.threshold("memlock-for-rdma")
     if limits.memlock is None or limits.memlock >= least.value or not _several_hosts(environment):
         return None
-    message = _("Locked memory is limited to {have} KiB; RDMA between hosts needs it unlimited.").format(have=limits.memlock // 1024)
-    evidence = (Evidence(_("RLIMIT_MEMLOCK {bytes} bytes").format(bytes=limits.memlock), limits.source), Evidence(least.why, least.source))
+    message = _("Locked memory is limited to {have} KiB; RDMA between hosts needs it unlimited.").format(
+        have=limits.memlock // 1024
+    )
+    evidence = (
+        Evidence(_("RLIMIT_MEMLOCK {bytes} bytes").format(bytes=limits.memlock), limits.source),
+        Evidence(least.why, least.source),
+    )
     if contained(container):
-        fix = remedies.by_hand(_("Lift the limit"), ("docker", "run", "--ulimit", "memlock=-1", "--gpus", "all", "IMAGE"))
+        fix = remedies.by_hand(
+            _("Lift the limit"), ("docker", "run", "--ulimit", "memlock=-1", "--gpus", "all", "IMAGE")
+        )
     else:
         note = _('Write "* - memlock unlimited" to a file below /etc/security/limits.d, then log in again.')
         fix = remedies.by_hand(_("Lift the limit"), note=note, needs=("root", "new shell"))

@@ -11,6 +11,7 @@ from tfdoctor.model import Diagnosis, Evidence, Fix, Found, NotApplicable, Sever
 from tfdoctor.probes.gpu_machine import GpuMachine
 from tfdoctor.probes.kernel_driver import KernelDriver
 from tfdoctor.probes.libraries import DriverLibrary
+from tfdoctor.probes.nvidia_smi import NvidiaSmi
 from tfdoctor.probes.nvml import Gpus, Nvml
 from tfdoctor.probes.platform import Platform
 from tfdoctor.probes.surroundings import Container, Jetson
@@ -24,11 +25,15 @@ CAUSES = (
     *("TFD230", "TFD237"),  # a driver that hangs
 )
 
+#: What nvidia-smi says when the driver does not come up, where NVML itself could not be asked (recordings).
+SMI_SAYS = ("driver-not-loaded", "version-mismatch", "no-devices", "no-permission", "blocked-by-os")
+
 
 @rule("TFD238", Severity.ERROR, caused_by=CAUSES, blocks=True)
 def driver_not_loaded(
     machine: GpuMachine,
     nvml: Optional[Nvml],
+    smi: Optional[NvidiaSmi],
     gpus: Optional[Gpus],
     kernel: Optional[KernelDriver],
     library: Optional[DriverLibrary],
@@ -70,9 +75,10 @@ def driver_not_loaded(
         return None  # TFD237
     if nvml is not None and nvml.state == "library-missing" and _may_still_work(library, kernel, platform):
         raise Unavailable(_("NVML is not installed here, so the GPUs could not be listed"))
-    if nvml is None and (not not_loaded(kernel) or on_wsl(platform)):
+    said = smi is not None and smi.problem in SMI_SAYS
+    if nvml is None and not said and (not not_loaded(kernel) or on_wsl(platform)):
         return None
-    return _not_up(nvml, kernel, machine, platform, container)
+    return _not_up(nvml, smi if said else None, kernel, machine, platform, container)
 
 
 def _listing(gpus: Optional[Gpus], platform: Optional[Platform], machine: GpuMachine) -> Found:
@@ -85,29 +91,51 @@ def _listing(gpus: Optional[Gpus], platform: Optional[Platform], machine: GpuMac
     elif len(lost) == len(gpus):
         message = _("The driver has lost every GPU ({gpus}).").format(gpus=listed(g.index for g in lost))
     elif lost:
-        raise Unavailable(_("GPU {gpus} is lost, and whether CUDA starts with the others is not known").format(gpus=listed(g.index for g in lost)))
+        raise Unavailable(
+            _("GPU {gpus} is lost, and whether CUDA starts with the others is not known").format(
+                gpus=listed(g.index for g in lost)
+            )
+        )
     else:
         return None
     return Diagnosis(message, (Evidence(_("usable GPUs: none"), gpus.source),), (_look(platform),))
 
 
-def _may_still_work(library: Optional[DriverLibrary], kernel: Optional[KernelDriver], platform: Optional[Platform]) -> bool:
+def _may_still_work(
+    library: Optional[DriverLibrary], kernel: Optional[KernelDriver], platform: Optional[Platform]
+) -> bool:
     """libcuda is there and nothing says that the kernel's side is not: containers with NVIDIA_DRIVER_CAPABILITIES=compute."""
     picked = library.picked if library else None
     return picked is not None and picked.origin != "stub" and (on_wsl(platform) or not not_loaded(kernel))
 
 
 def _not_up(
-    nvml: Optional[Nvml], kernel: Optional[KernelDriver], machine: GpuMachine, platform: Optional[Platform], container: Optional[Container]
+    nvml: Optional[Nvml],
+    smi: Optional[NvidiaSmi],
+    kernel: Optional[KernelDriver],
+    machine: GpuMachine,
+    platform: Optional[Platform],
+    container: Optional[Container],
 ) -> Diagnosis:
-    why = (nvml.error or nvml.state) if nvml else _("not loaded")
+    why = _("not loaded")
+    if nvml is not None:
+        why = nvml.error or nvml.state
+    elif smi is not None:
+        why = _("nvidia-smi: {problem}").format(problem=smi.problem)
     if contained(container) and not_loaded(kernel):
-        message = _("{gpu}: the GPU is there, but NVIDIA's driver is not loaded on the container's host.").format(gpu=machine.evidence)
+        message = _("{gpu}: the GPU is there, but NVIDIA's driver is not loaded on the container's host.").format(
+            gpu=machine.evidence
+        )
     else:
-        message = _("{gpu}: the GPU is there, but NVIDIA's driver does not come up ({why}).").format(gpu=machine.evidence, why=why)
-    evidence = [Evidence(why, nvml.source)] if nvml else []
+        message = _("{gpu}: the GPU is there, but NVIDIA's driver does not come up ({why}).").format(
+            gpu=machine.evidence, why=why
+        )
+    asked = nvml or smi
+    evidence = [Evidence(why, asked.source)] if asked else []
     if kernel is not None and not on_wsl(platform):
-        evidence.append(Evidence(_("loaded driver: {version}").format(version=kernel.loaded_version or _("none")), kernel.source))
+        evidence.append(
+            Evidence(_("loaded driver: {version}").format(version=kernel.loaded_version or _("none")), kernel.source)
+        )
     return Diagnosis(message, tuple(evidence), (_look(platform),))
 
 
@@ -116,4 +144,6 @@ def _look(platform: Optional[Platform]) -> Fix:
         return remedies.by_hand(_("Restart WSL, then update NVIDIA's driver on Windows"), ("wsl.exe", "--shutdown"))
     if platform is not None and platform.system == "windows":
         return remedies.install_driver(platform)
-    return remedies.by_hand(_("Load the driver and read what the kernel says"), ("modprobe", "nvidia"), ("dmesg",), needs=("root",))
+    return remedies.by_hand(
+        _("Load the driver and read what the kernel says"), ("modprobe", "nvidia"), ("dmesg",), needs=("root",)
+    )

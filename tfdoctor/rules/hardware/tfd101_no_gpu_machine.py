@@ -77,14 +77,22 @@ def no_gpu_machine(
         message = _("The only GPU here is AMD's {name}, and TensorFlow's CUDA builds need one of NVIDIA's.").format(
             name=pci.amd_gpus[0].name or pci.amd_gpus[0].device
         )
-    return Diagnosis(message, (Evidence(_("no NVIDIA display or compute controller"), pci.source),), (_smaller(interpreter),))
+    return Diagnosis(
+        message,
+        (Evidence(_("no NVIDIA display or compute controller"), pci.source),),
+        _smaller(tensorflow, interpreter),
+    )
 
 
 def _on_a_mac(platform: Platform, distributions: Optional[Distributions], interpreter: Optional[Interpreter]) -> Found:
     if distributions is not None and distributions.version("tensorflow-metal"):
         raise NotApplicable(_("tensorflow-metal uses Apple's GPU"))
-    message = _("macOS has no NVIDIA driver, so TensorFlow runs on the CPU here unless Apple's tensorflow-metal is installed.")
-    return Diagnosis(message, (Evidence(_("macOS"), platform.source),), (remedies.install(interpreter, "tensorflow-metal"),))
+    message = _(
+        "macOS has no NVIDIA driver, so TensorFlow runs on the CPU here unless Apple's tensorflow-metal is installed."
+    )
+    return Diagnosis(
+        message, (Evidence(_("macOS"), platform.source),), (remedies.install(interpreter, "tensorflow-metal"),)
+    )
 
 
 def _under_wsl(platform: Platform, wsl: Optional[Wsl], container: Optional[Container]) -> Found:
@@ -98,14 +106,22 @@ def _under_wsl(platform: Platform, wsl: Optional[Wsl], container: Optional[Conta
     if wsl.libcuda or wsl.linux_libcuda:
         return None
     # /dev/dxg is there for GPUs of every vendor.
-    message = _("Windows gives WSL2 a GPU but no libcuda.so.1: it is not one of NVIDIA's, or Windows lacks NVIDIA's driver.")
-    return Diagnosis(message, (Evidence(_("no libcuda.so.1 in /usr/lib/wsl/lib"), wsl.source),), (remedies.install_driver(platform),))
+    message = _(
+        "Windows gives WSL2 a GPU but no libcuda.so.1: it is not one of NVIDIA's, or Windows lacks NVIDIA's driver."
+    )
+    return Diagnosis(
+        message, (Evidence(_("no libcuda.so.1 in /usr/lib/wsl/lib"), wsl.source),), (remedies.install_driver(platform),)
+    )
 
 
-def _smaller(interpreter: Optional[Interpreter]) -> Fix:
-    return remedies.by_hand(
+def _smaller(tensorflow: Optional[TensorFlow], interpreter: Optional[Interpreter]) -> tuple[Fix, ...]:
+    """Nothing has to be done; somebody who has the large package may want the small one."""
+    if tensorflow is None or not tensorflow.cuda_build or tensorflow.distribution != "tensorflow":
+        return ()
+    fix = remedies.by_hand(
         _("Keep using the CPU; tensorflow-cpu is the smaller package for it"),
         remedies.pip(interpreter, "uninstall", "-y", "tensorflow"),
         remedies.pip(interpreter, "install", "tensorflow-cpu"),
         note=_("Only if no GPU will ever be used from this environment."),
     )
+    return (fix,)

@@ -45,9 +45,9 @@ def gpu_off_bus_bad_seating(log: KernelLog, gpus: Optional[Gpus]) -> Found:
         slot = bus.split(".")[0]
         count = sum(1 for line in errors if slot in line.lower())
         if count:
-            message = _("{gpu} fell off the PCIe bus after {count} link errors at {slot}: a matter of slot, riser or contacts.").format(
-                gpu=name_at(gpus, bus), count=count, slot=slot
-            )
+            message = _(
+                "{gpu} fell off the PCIe bus after {count} link errors at {slot}: a matter of slot, riser or contacts."
+            ).format(gpu=name_at(gpus, bus), count=count, slot=slot)
             evidence = (Evidence(_("{count} PCIe errors (AER) at {slot}").format(count=count, slot=slot), log.source),)
             fix = remedies.by_hand(
                 _("Power off, seat the card again, leave out risers, try another slot"), needs=("reboot",)

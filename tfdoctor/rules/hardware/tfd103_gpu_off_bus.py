@@ -55,8 +55,17 @@ def gpu_off_bus(
     """
     off = {device.address for device in powered_off(pci, kernel, log)}
     named = set()
+    for lost in gpus or ():
+        if lost.lost and not lost.bus:  # a lost GPU may not even tell where it sits
+            message = _("{gpu} has fallen off the PCIe bus and does not answer.").format(gpu=lost.label)
+            named.add(lost.label)
+            evidence = Evidence(_("the driver says that it is lost"), gpus.source if gpus else "")
+            yield Diagnosis(message, (evidence,), _fixes(), gpus=(lost.index,))
+    nameless = bool(named)
     for bus in lost_gpus(gpus, log):
         gpu = at(gpus, bus)
+        if gpu is None and nameless:
+            continue  # the same card: the log knows its address, the driver its number
         named.add(bus.split(".")[0])
         back = gpu is not None and not gpu.lost
         yield _diagnosis(gpus, bus, _how(gpus, bus, log), Severity.WARNING if back else None)
@@ -67,7 +76,9 @@ def gpu_off_bus(
             named.add(device.address.split(".")[0])
             evidence = Evidence(_("{bus} reads as all ones").format(bus=device.address), pci.source if pci else "")
             yield _diagnosis(gpus, device.address, evidence, None)
-    if not named and ((nvml is not None and nvml.state == "gpu-lost") or (smi is not None and smi.problem == "gpu-lost")):
+    if not named and (
+        (nvml is not None and nvml.state == "gpu-lost") or (smi is not None and smi.problem == "gpu-lost")
+    ):
         source = nvml.source if nvml is not None and nvml.state == "gpu-lost" else "nvidia-smi"
         message = _("The driver says that a GPU is lost: it has fallen off the PCIe bus.")
         yield Diagnosis(message, (Evidence(_("GPU is lost"), source),), _fixes())
@@ -77,7 +88,9 @@ def _diagnosis(gpus: Optional[Gpus], bus: str, evidence: Evidence, severity: Opt
     if severity is None:
         message = _("{gpu} has fallen off the PCIe bus and does not answer.").format(gpu=name_at(gpus, bus))
     else:
-        message = _("{gpu} fell off the PCIe bus since the machine started; it answers again.").format(gpu=name_at(gpus, bus))
+        message = _("{gpu} fell off the PCIe bus since the machine started; it answers again.").format(
+            gpu=name_at(gpus, bus)
+        )
     return Diagnosis(message, (evidence,), _fixes(), severity, index_at(gpus, bus))
 
 
@@ -89,5 +102,11 @@ def _how(gpus: Optional[Gpus], bus: str, log: Optional[KernelLog]) -> Evidence:
 
 
 def _fixes() -> tuple[Fix, ...]:
-    note = _("A cold start: switch the power off, wait, switch it on. If it returns: power cables, heat, seat, firmware, then service.")
-    return (remedies.by_hand(_("Power the machine off and on"), ("systemctl", "poweroff"), note=note, needs=("root", "reboot")),)
+    note = _(
+        "A cold start: switch the power off, wait, switch it on. If it returns: power cables, heat, seat, firmware, then service."
+    )
+    return (
+        remedies.by_hand(
+            _("Power the machine off and on"), ("systemctl", "poweroff"), note=note, needs=("root", "reboot")
+        ),
+    )

@@ -61,8 +61,11 @@ def gpu_powered_off_optimus(
     if kernel is not None:
         evidence.append(Evidence(_("NVIDIA's driver is not loaded"), kernel.source))
     if switched:
-        fix = remedies.by_hand(_("Start the program on the NVIDIA GPU"), ("optirun", "python", "PROGRAM.py"),
-                               note=_("Or remove bumblebee and bbswitch."))
+        fix = remedies.by_hand(
+            _("Start the program on the NVIDIA GPU"),
+            ("optirun", "python", "PROGRAM.py"),
+            note=_("Or remove bumblebee and bbswitch."),
+        )
     else:
         fix = remedies.by_hand(_("Switch the NVIDIA GPU on"), ("prime-select", "on-demand"), needs=("root", "reboot"))
     return Diagnosis(message, tuple(evidence), (fix,))

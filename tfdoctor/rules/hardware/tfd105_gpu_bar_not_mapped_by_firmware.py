@@ -55,14 +55,22 @@ def gpu_bar_not_mapped_by_firmware(
             continue
         message = _("The firmware assigned no memory window to the GPU at {bus} ({bars}).").format(
             bus=device.address,
-            bars=_("windows in MiB: {sizes}").format(sizes=", ".join(str(b // 1024**2) for b in device.bars)) if device.bars else _("the kernel says so"),
+            bars=_("windows in MiB: {sizes}").format(sizes=", ".join(str(b // 1024**2) for b in device.bars))
+            if device.bars
+            else _("the kernel says so"),
         )
-        evidence = [Evidence(_("a memory region of {bus} is unassigned").format(bus=device.address), pci.source if pci else "")]
+        evidence = [
+            Evidence(_("a memory region of {bus} is unassigned").format(bus=device.address), pci.source if pci else "")
+        ]
         if said and log is not None:
             evidence.append(Evidence(_("the kernel reports an invalid region"), log.source))
-        fix = remedies.by_hand(_('Switch on "Above 4G Decoding" and "Resizable BAR" in the firmware, switch off CSM'), needs=("reboot",))
+        fix = remedies.by_hand(
+            _('Switch on "Above 4G Decoding" and "Resizable BAR" in the firmware, switch off CSM'), needs=("reboot",)
+        )
         return Diagnosis(message, tuple(evidence), (fix,), gpus=index_at(gpus, device.address))
     if said and log is not None and gpus is not None and len(gpus) == 0:
-        message = _("The firmware assigned no valid memory window to {gpu}, and the driver lists no GPU.").format(gpu=machine.evidence)
+        message = _("The firmware assigned no valid memory window to {gpu}, and the driver lists no GPU.").format(
+            gpu=machine.evidence
+        )
         return Diagnosis(message, (Evidence(_("the kernel reports an invalid region"), log.source),))
     return None

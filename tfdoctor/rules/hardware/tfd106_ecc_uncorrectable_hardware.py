@@ -54,20 +54,24 @@ def ecc_uncorrectable_hardware(
         recent = gpu.ecc.volatile_uncorrected
         double = [x for x in xids(log, 48) if on_bus(gpu, x.bus) and x.bus not in contained]
         if gpu.rows.failed:
-            message = _("{gpu}: replacing a faulty row of its memory failed ({rows} rows replaced so far); the card is defective.").format(
-                gpu=gpu.label, rows=(gpu.rows.corrected or 0) + (gpu.rows.uncorrected or 0)
-            )
+            message = _(
+                "{gpu}: replacing a faulty row of its memory failed ({rows} rows replaced so far); the card is defective."
+            ).format(gpu=gpu.label, rows=(gpu.rows.corrected or 0) + (gpu.rows.uncorrected or 0))
             yield _diagnosis(gpu, message, Evidence(_("remapping failure occurred"), gpus.source), None)
         elif sram is not None and sram > limit.value:
-            message = _("{gpu}: {count} uncorrectable errors in the chip's own memory over its life; more than {limit} call for replacement.").format(
-                gpu=gpu.label, count=sram, limit=int(limit.value)
-            )
+            message = _(
+                "{gpu}: {count} uncorrectable errors in the chip's own memory over its life; more than {limit} call for replacement."
+            ).format(gpu=gpu.label, count=sram, limit=int(limit.value))
             yield _diagnosis(gpu, message, Evidence(limit.why, limit.source), None if limit.solid else Severity.WARNING)
         elif recent or double:
             message = _("{gpu}: {count} uncorrectable memory errors since the driver was loaded; healthy is 0.").format(
                 gpu=gpu.label, count=recent or len(double)
             )
-            evidence = says_xid(double[0], log) if double and log else Evidence(_("volatile uncorrectable: {count}").format(count=recent), gpus.source)
+            evidence = (
+                says_xid(double[0], log)
+                if double and log
+                else Evidence(_("volatile uncorrectable: {count}").format(count=recent), gpus.source)
+            )
             yield _diagnosis(gpu, message, evidence, Severity.WARNING)
 
 

@@ -41,5 +41,9 @@ def ecc_uncontained_reset_needed(machine: GpuMachine, log: KernelLog, gpus: Opti
     - https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html
     """
     for event in first_per_bus(xids(log, 95)):
-        message = _("{gpu} had a memory error that hit more than one program (Xid 95); it needs a reset.").format(gpu=name_at(gpus, event.bus))
-        yield Diagnosis(message, (says_xid(event, log),), (remedies.reset_gpu(event.bus),), gpus=index_at(gpus, event.bus))
+        message = _("{gpu} had a memory error that hit more than one program (Xid 95); it needs a reset.").format(
+            gpu=name_at(gpus, event.bus)
+        )
+        yield Diagnosis(
+            message, (says_xid(event, log),), (remedies.reset_gpu(event.bus),), gpus=index_at(gpus, event.bus)
+        )

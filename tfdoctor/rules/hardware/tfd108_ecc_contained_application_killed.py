@@ -43,7 +43,9 @@ def ecc_contained_application_killed(machine: GpuMachine, log: KernelLog, gpus: 
     events = xids(log, 94)
     for event in first_per_bus(events):
         count = sum(1 for e in events if e.bus == event.bus)
-        message = _("{gpu}: a memory error killed one program (Xid 94, {count} times since the machine started); others were not touched.").format(
-            gpu=name_at(gpus, event.bus), count=count
+        message = _(
+            "{gpu}: a memory error killed one program (Xid 94, {count} times since the machine started); others were not touched."
+        ).format(gpu=name_at(gpus, event.bus), count=count)
+        yield Diagnosis(
+            message, (says_xid(event, log),), (remedies.reset_gpu(event.bus),), gpus=index_at(gpus, event.bus)
         )
-        yield Diagnosis(message, (says_xid(event, log),), (remedies.reset_gpu(event.bus),), gpus=index_at(gpus, event.bus))

@@ -41,9 +41,11 @@ def row_remap_pending_reset_needed(machine: GpuMachine, gpus: Gpus) -> Iterator[
         if not gpu.rows.pending or gpu.rows.failed:
             continue
         what = _("pages") if gpu.rows.pages else _("rows")
-        message = _("{gpu}: a reset is due so that faulty memory is replaced ({what} set aside: {corrected} after correctable, {uncorrected} after uncorrectable errors).").format(
-            gpu=gpu.label, what=what, corrected=gpu.rows.corrected or 0, uncorrected=gpu.rows.uncorrected or 0
-        )
+        message = _(
+            "{gpu}: a reset is due so that faulty memory is replaced ({what} set aside: {corrected} after correctable, {uncorrected} after uncorrectable errors)."
+        ).format(gpu=gpu.label, what=what, corrected=gpu.rows.corrected or 0, uncorrected=gpu.rows.uncorrected or 0)
         mild = gpu.rows.uncorrected == 0
         evidence = (Evidence(_("pending: yes, failure: no"), gpus.source),)
-        yield Diagnosis(message, evidence, (remedies.reset_gpu(gpu.bus),), Severity.INFO if mild else None, (gpu.index,))
+        yield Diagnosis(
+            message, evidence, (remedies.reset_gpu(gpu.bus),), Severity.INFO if mild else None, (gpu.index,)
+        )

@@ -41,9 +41,9 @@ def gpu_memory_defect(log: LogMatch, gpus: Optional[Gpus]) -> Found:
     if gpus is not None and len(gpus) and all(g.ecc.enabled for g in gpus):
         raise NotApplicable(_("every GPU has ECC on, which would report it"))
     unchecked = [g for g in gpus or () if not g.ecc.enabled]
-    message = _("A program failed at a random place, and {gpu} does not check its memory: a defect or too high clocks may be why.").format(
-        gpu=unchecked[0].label if unchecked else _("this GPU")
-    )
+    message = _(
+        "A program failed at a random place, and {gpu} does not check its memory: a defect or too high clocks may be why."
+    ).format(gpu=unchecked[0].label if unchecked else _("this GPU"))
     evidence = [_log.line(log)]
     if unchecked and gpus is not None:
         evidence.append(Evidence(_("no ECC"), gpus.source))

@@ -54,9 +54,16 @@ def pcie_width_degraded(
         could = min(link.max_width, port.max_width)
         if link.width >= could:
             continue
-        message = _("{gpu} runs with {have} PCIe lanes, and both the card ({card}) and its slot ({slot}) can do more.").format(
-            gpu=name_at(gpus, device.address), have=link.width, card=link.max_width, slot=port.max_width
+        message = _(
+            "{gpu} runs with {have} PCIe lanes, and both the card ({card}) and its slot ({slot}) can do more."
+        ).format(gpu=name_at(gpus, device.address), have=link.width, card=link.max_width, slot=port.max_width)
+        evidence = (
+            Evidence(
+                _("{bus}: x{width} of x{could}").format(bus=device.address, width=link.width, could=could), pci.source
+            ),
         )
-        evidence = (Evidence(_("{bus}: x{width} of x{could}").format(bus=device.address, width=link.width, could=could), pci.source),)
-        fix = remedies.by_hand(_("Power off, seat the card again, leave out risers, look at the firmware's lane settings"), needs=("reboot",))
+        fix = remedies.by_hand(
+            _("Power off, seat the card again, leave out risers, look at the firmware's lane settings"),
+            needs=("reboot",),
+        )
         yield Diagnosis(message, evidence, (fix,), gpus=index_at(gpus, device.address))

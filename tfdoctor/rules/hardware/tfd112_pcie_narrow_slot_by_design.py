@@ -47,5 +47,7 @@ def pcie_narrow_slot_by_design(machine: GpuMachine, pci: Pci, gpus: Optional[Gpu
         message = _("{gpu} sits in a slot with {slot} PCIe lanes; the card could use {card}.").format(
             gpu=name_at(gpus, device.address), slot=port.max_width, card=link.max_width
         )
-        evidence = (Evidence(_("the port above {bus}: x{width}").format(bus=device.address, width=port.max_width), pci.source),)
+        evidence = (
+            Evidence(_("the port above {bus}: x{width}").format(bus=device.address, width=port.max_width), pci.source),
+        )
         yield Diagnosis(message, evidence, gpus=index_at(gpus, device.address))

@@ -48,9 +48,9 @@ def pcie_limited_by_upstream_switch(
         above = [rate for rate in (_capability(link, tables) for link in device.upstream[1:]) if rate]
         if len(own) < 2 or not above or min(above) >= min(own):
             continue
-        message = _("{gpu} could copy at {own:.0f} GB/s in each direction, and a PCIe switch above it allows {above:.0f} GB/s.").format(
-            gpu=name_at(gpus, device.address), own=min(own), above=min(above)
-        )
+        message = _(
+            "{gpu} could copy at {own:.0f} GB/s in each direction, and a PCIe switch above it allows {above:.0f} GB/s."
+        ).format(gpu=name_at(gpus, device.address), own=min(own), above=min(above))
         evidence = (Evidence(_("links above {bus}").format(bus=device.address), pci.source),)
         yield Diagnosis(message, evidence, gpus=index_at(gpus, device.address))
 

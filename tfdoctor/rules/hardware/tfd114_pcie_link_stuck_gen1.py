@@ -46,7 +46,14 @@ def pcie_link_stuck_gen1(machine: GpuMachine, gpus: Gpus, tables: Tables) -> Ite
         message = _("{gpu} is {busy} % busy, and its PCIe link stays at generation {have} of {could}.").format(
             gpu=gpu.label, busy=gpu.utilization, have=gpu.pcie.generation, could=gpu.pcie.max_generation
         )
-        evidence = (Evidence(_("performance state P{state}, generation {have}").format(state=gpu.performance_state, have=gpu.pcie.generation), gpus.source),)
+        evidence = (
+            Evidence(
+                _("performance state P{state}, generation {have}").format(
+                    state=gpu.performance_state, have=gpu.pcie.generation
+                ),
+                gpus.source,
+            ),
+        )
         fix = remedies.by_hand(_("Update the board's firmware and the driver, seat the card again"), needs=("reboot",))
         yield Diagnosis(message, evidence, (fix,), gpus=(gpu.index,))
 

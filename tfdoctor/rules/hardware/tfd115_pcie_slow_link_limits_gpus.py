@@ -17,7 +17,9 @@ from tfdoctor.tables import Tables
 
 
 @rule("TFD115", Severity.INFO, caused_by=("TFD111", "TFD112", "TFD113", "TFD114"))
-def pcie_slow_link_limits_gpus(machine: GpuMachine, gpus: Gpus, tables: Tables, pci: Optional[Pci]) -> Iterator[Diagnosis]:
+def pcie_slow_link_limits_gpus(
+    machine: GpuMachine, gpus: Gpus, tables: Tables, pci: Optional[Pci]
+) -> Iterator[Diagnosis]:
     """The GPU's PCIe link cannot do what the card could, which bounds copies to and from the host.
 
     ## What it is
@@ -51,10 +53,15 @@ def pcie_slow_link_limits_gpus(machine: GpuMachine, gpus: Gpus, tables: Tables, 
         rate, could = now.gbs(have), best.gbs(card)
         if rate >= could:
             continue
-        message = _("{gpu} is joined by PCIe {generation} x{lanes} ({rate:.0f} GB/s in each direction); the card could do PCIe {best} x{card} ({could:.0f} GB/s).").format(
+        message = _(
+            "{gpu} is joined by PCIe {generation} x{lanes} ({rate:.0f} GB/s in each direction); the card could do PCIe {best} x{card} ({could:.0f} GB/s)."
+        ).format(
             gpu=gpu.label, generation=generation, lanes=have, rate=rate, best=card_generation, card=card, could=could
         )
-        evidence = (Evidence(_("PCIe link of {bus}").format(bus=gpu.bus), gpus.source), Evidence(_("rate per lane"), now.source))
+        evidence = (
+            Evidence(_("PCIe link of {bus}").format(bus=gpu.bus), gpus.source),
+            Evidence(_("rate per lane"), now.source),
+        )
         fix = remedies.by_hand(_("Use a slot with more lanes or of a newer generation, where there is one"))
         yield Diagnosis(message, evidence, (fix,), gpus=(gpu.index,))
 

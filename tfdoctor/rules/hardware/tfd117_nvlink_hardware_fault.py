@@ -50,9 +50,15 @@ def nvlink_hardware_fault(machine: GpuMachine, log: KernelLog, gpus: Optional[Gp
         gpu = at(gpus, event.bus)
         counted = [link.errors or 0 for link in gpu.nvlinks or ()] if gpu else []
         errors = sum(counted)
-        message = _("{gpu} reported a failed NVLink since the machine started (Xid {code}).").format(gpu=name_at(gpus, event.bus), code=event.code)
+        message = _("{gpu} reported a failed NVLink since the machine started (Xid {code}).").format(
+            gpu=name_at(gpus, event.bus), code=event.code
+        )
         evidence = [says_xid(event, log)]
         if errors and gpus is not None:
             evidence.append(Evidence(_("{count} link errors counted").format(count=errors), gpus.source))
-        fixes = (remedies.reboot(), remedies.replace_hardware(_("the NVLink")), remedies.variable("NCCL_P2P_DISABLE", "1", note=_("Until then; slower.")))
+        fixes = (
+            remedies.reboot(),
+            remedies.replace_hardware(_("the NVLink")),
+            remedies.variable("NCCL_P2P_DISABLE", "1", note=_("Until then; slower.")),
+        )
         yield Diagnosis(message, tuple(evidence), fixes, gpus=index_at(gpus, event.bus))

@@ -42,8 +42,8 @@ def nvlink_link_inactive(machine: GpuMachine, gpus: Gpus) -> Iterator[Diagnosis]
         down = [link.index for link in gpu.nvlinks or () if link.active is False]
         if not down or not 0 < gpu.active_nvlinks < full:
             continue
-        message = _("{gpu}: NVLinks {links} are down; {have} are up, and {full} on GPUs of the same model beside it.").format(
-            gpu=gpu.label, links=listed(down), have=gpu.active_nvlinks, full=full
-        )
+        message = _(
+            "{gpu}: NVLinks {links} are down; {have} are up, and {full} on GPUs of the same model beside it."
+        ).format(gpu=gpu.label, links=listed(down), have=gpu.active_nvlinks, full=full)
         evidence = (Evidence(_("links down: {links}").format(links=listed(down)), gpus.source),)
         yield Diagnosis(message, evidence, (remedies.reboot(), remedies.replace_hardware(gpu.label)), gpus=(gpu.index,))

@@ -44,5 +44,7 @@ def nvlink_fewer_than_siblings(machine: GpuMachine, gpus: Gpus) -> Iterator[Diag
         message = _("{gpu} has {have} NVLinks up, and GPUs of the same model beside it have {full}.").format(
             gpu=gpu.label, have=gpu.active_nvlinks, full=full
         )
-        evidence = (Evidence(_("active NVLinks: {have} of {full}").format(have=gpu.active_nvlinks, full=full), gpus.source),)
+        evidence = (
+            Evidence(_("active NVLinks: {have} of {full}").format(have=gpu.active_nvlinks, full=full), gpus.source),
+        )
         yield Diagnosis(message, evidence, (remedies.reboot(), remedies.replace_hardware(gpu.label)), gpus=(gpu.index,))

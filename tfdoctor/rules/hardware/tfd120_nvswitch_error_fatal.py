@@ -41,5 +41,7 @@ def nvswitch_error_fatal(machine: GpuMachine, log: KernelLog) -> Found:
     message = _("{count} fatal errors on NVSwitch {switches} since the machine started (SXid {code}).").format(
         count=len(fatal), switches=", ".join(switches), code=", ".join(str(c) for c in sorted({s.code for s in fatal}))
     )
-    evidence = tuple(Evidence(_("SXid {code} at {switch}").format(code=s.code, switch=s.switch), log.source) for s in fatal[:3])
+    evidence = tuple(
+        Evidence(_("SXid {code} at {switch}").format(code=s.code, switch=s.switch), log.source) for s in fatal[:3]
+    )
     return Diagnosis(message, evidence, (remedies.reboot(), remedies.replace_hardware(_("the NVSwitch baseboard"))))

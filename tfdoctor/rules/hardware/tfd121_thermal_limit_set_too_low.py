@@ -43,9 +43,14 @@ def thermal_limit_set_too_low(machine: GpuMachine, gpus: Gpus, tables: Tables) -
         slowed = gpu.throttle is not None and "sw-thermal" in gpu.throttle
         if limit is None or now is None or not slowed or limit >= least.value or now >= least.value:
             continue
-        message = _("{gpu} is slowed down for heat at {now} °C: its limit is set to {limit} °C, and {least:.0f} °C or more is usual.").format(
-            gpu=gpu.label, now=now, limit=limit, least=least.value
+        message = _(
+            "{gpu} is slowed down for heat at {now} °C: its limit is set to {limit} °C, and {least:.0f} °C or more is usual."
+        ).format(gpu=gpu.label, now=now, limit=limit, least=least.value)
+        evidence = (
+            Evidence(_("limit {limit} °C, software thermal slowdown active").format(limit=limit), gpus.source),
+            Evidence(least.why, least.source),
         )
-        evidence = (Evidence(_("limit {limit} °C, software thermal slowdown active").format(limit=limit), gpus.source), Evidence(least.why, least.source))
-        fix = remedies.by_hand(_("Stop or update what sets the limit"), ("systemctl", "stop", "thermald"), needs=("root",))
+        fix = remedies.by_hand(
+            _("Stop or update what sets the limit"), ("systemctl", "stop", "thermald"), needs=("root",)
+        )
         yield Diagnosis(message, evidence, (fix,), gpus=(gpu.index,))

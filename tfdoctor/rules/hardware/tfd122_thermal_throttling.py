@@ -45,7 +45,9 @@ def thermal_throttling(machine: GpuMachine, gpus: Gpus, tables: Tables) -> Itera
             reasons = frozenset({"hw-slowdown"})
         if not reasons:
             continue
-        message = _("{gpu} is slowed down for heat at {now} °C (slowdown at {limit} °C): {clock} MHz of {most} MHz.").format(
+        message = _(
+            "{gpu} is slowed down for heat at {now} °C (slowdown at {limit} °C): {clock} MHz of {most} MHz."
+        ).format(
             gpu=gpu.label,
             now=gpu.temperature if gpu.temperature is not None else "?",
             limit=gpu.temperature_slowdown if gpu.temperature_slowdown is not None else "?",
@@ -53,7 +55,11 @@ def thermal_throttling(machine: GpuMachine, gpus: Gpus, tables: Tables) -> Itera
             most=gpu.clock_sm_max if gpu.clock_sm_max is not None else "?",
         )
         evidence = (Evidence(_("active: {reasons}").format(reasons=", ".join(sorted(reasons))), gpus.source),)
-        fix = remedies.by_hand(_("Better cooling; until then a lower power limit"), ("nvidia-smi", "-i", str(gpu.index), "-pl", "WATTS"), needs=("root",))
+        fix = remedies.by_hand(
+            _("Better cooling; until then a lower power limit"),
+            ("nvidia-smi", "-i", str(gpu.index), "-pl", "WATTS"),
+            needs=("root",),
+        )
         yield Diagnosis(message, evidence, (fix,), gpus=(gpu.index,))
 
 

@@ -45,16 +45,26 @@ def power_capped(machine: GpuMachine, gpus: Gpus, tables: Tables) -> Iterator[Di
         capped = gpu.throttle is not None and "sw-power-cap" in gpu.throttle
         if gpu.throttle is not None and "hw-power-brake" in gpu.throttle:
             message = _("{gpu}: the board's power brake holds it back ({clock} MHz of {most} MHz).").format(
-                gpu=gpu.label, clock=gpu.clock_sm if gpu.clock_sm is not None else "?", most=gpu.clock_sm_max if gpu.clock_sm_max is not None else "?"
+                gpu=gpu.label,
+                clock=gpu.clock_sm if gpu.clock_sm is not None else "?",
+                most=gpu.clock_sm_max if gpu.clock_sm_max is not None else "?",
             )
             fix = remedies.by_hand(_("Look at the power supplies and the server's management log"))
             yield Diagnosis(message, (Evidence(_("active: power brake"), gpus.source),), (fix,), gpus=(gpu.index,))
         elif lowered is not None:
-            message = _("{gpu} is limited to {have:.0f} W; its default is {default:.0f} W.").format(gpu=gpu.label, have=lowered, default=gpu.power_limit_default)
+            message = _("{gpu} is limited to {have:.0f} W; its default is {default:.0f} W.").format(
+                gpu=gpu.label, have=lowered, default=gpu.power_limit_default
+            )
             command = ("nvidia-smi", "-i", str(gpu.index), "-pl", f"{gpu.power_limit_default:.0f}")
             fix = remedies.by_hand(_("Set the default power limit again"), command, needs=("root",))
             severity = None if capped else Severity.INFO
-            yield Diagnosis(message, (Evidence(_("power limit {have:.0f} W").format(have=lowered), gpus.source),), (fix,), severity, (gpu.index,))
+            yield Diagnosis(
+                message,
+                (Evidence(_("power limit {have:.0f} W").format(have=lowered), gpus.source),),
+                (fix,),
+                severity,
+                (gpu.index,),
+            )
 
 
 def _lowered(gpu: Gpu, tolerance: float) -> Optional[float]:

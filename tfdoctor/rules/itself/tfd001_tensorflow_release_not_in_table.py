@@ -14,7 +14,9 @@ from tfdoctor.tables import Tables
 
 
 @rule("TFD001", Severity.INFO)
-def tensorflow_release_not_in_table(tensorflow: TensorFlow, tables: Tables, interpreter: Optional[Interpreter]) -> Found:
+def tensorflow_release_not_in_table(
+    tensorflow: TensorFlow, tables: Tables, interpreter: Optional[Interpreter]
+) -> Found:
     """tfdoctor's tables do not know the installed TensorFlow release.
 
     ## What it is
@@ -41,10 +43,13 @@ def tensorflow_release_not_in_table(tensorflow: TensorFlow, tables: Tables, inte
     if tensorflow.in_table:
         return None
     newest = tables.releases()[0].version
-    message = _("TensorFlow {version} is not in tfdoctor's tables (newest: {newest}); only what its own files say of it is used.").format(
-        version=tensorflow.version, newest=newest
-    )
+    message = _(
+        "TensorFlow {version} is not in tfdoctor's tables (newest: {newest}); only what its own files say of it is used."
+    ).format(version=tensorflow.version, newest=newest)
     fix = remedies.install(None, "--upgrade", "tfdoctor", title=_("Update tfdoctor"))
     source = tables.releases()[0].source
-    evidence = (Evidence(f"{tensorflow.distribution} {tensorflow.version}", tensorflow.source), Evidence(_("newest row: {newest}").format(newest=newest), source))
+    evidence = (
+        Evidence(f"{tensorflow.distribution} {tensorflow.version}", tensorflow.source),
+        Evidence(_("newest row: {newest}").format(newest=newest), source),
+    )
     return Diagnosis(message, evidence, (fix,) if tables.newer_than_table(tensorflow.version) else ())

@@ -35,6 +35,12 @@ def sources_disagree(gpus: Gpus) -> Found:
     """
     if not gpus.disagreements:
         return None
-    message = _("{count} contradictions between sources, the first: {first}").format(count=len(gpus.disagreements), first=gpus.disagreements[0])
+    message = _("{count} contradictions between sources, the first: {first}").format(
+        count=len(gpus.disagreements), first=gpus.disagreements[0]
+    )
     evidence = tuple(Evidence(says, gpus.source) for says in gpus.disagreements)
-    return Diagnosis(message, evidence, (remedies.by_hand(_("Look at both sources"), ("nvidia-smi", "-q"), ("lspci", "-nn", "-d", "10de:")),))
+    return Diagnosis(
+        message,
+        evidence,
+        (remedies.by_hand(_("Look at both sources"), ("nvidia-smi", "-q"), ("lspci", "-nn", "-d", "10de:")),),
+    )

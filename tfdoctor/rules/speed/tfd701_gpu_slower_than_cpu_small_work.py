@@ -45,4 +45,6 @@ def gpu_slower_than_cpu_small_work(log: LogMatch, gpus: Optional[Gpus]) -> Found
     if gpus and gpus.gpus and gpus.gpus[0].utilization is not None:
         evidence.append(Evidence(_("utilisation {percent} %").format(percent=gpus.gpus[0].utilization), gpus.source))
     fix = remedies.by_hand(_("Larger batches, tf.function around the whole step, steps_per_execution in compile()"))
-    return Diagnosis(message, tuple(evidence), (fix, remedies.variable("CUDA_VISIBLE_DEVICES", "-1", title=_("Or use the CPU"))))
+    return Diagnosis(
+        message, tuple(evidence), (fix, remedies.variable("CUDA_VISIBLE_DEVICES", "-1", title=_("Or use the CPU")))
+    )

@@ -42,9 +42,13 @@ def input_pipeline_starves_gpu(log: LogMatch, cpu: Optional[Cpu], gpus: Optional
     - https://github.com/rpautrat/SuperPoint/issues/77
     """
     count, cores = len(gpus) if gpus else 0, cpu.cores if cpu else 0
-    message = _("The GPU waits for its input ({cores} processor cores for {gpus} GPUs).").format(cores=cores or "?", gpus=count or "?")
+    message = _("The GPU waits for its input ({cores} processor cores for {gpus} GPUs).").format(
+        cores=cores or "?", gpus=count or "?"
+    )
     evidence = [_log.line(log)]
     if cpu is not None:
         evidence.append(Evidence(_("{cores} cores").format(cores=cores), cpu.source))
-    fix = remedies.by_hand(_("map(…, num_parallel_calls=tf.data.AUTOTUNE) and prefetch(tf.data.AUTOTUNE) in the input pipeline"))
+    fix = remedies.by_hand(
+        _("map(…, num_parallel_calls=tf.data.AUTOTUNE) and prefetch(tf.data.AUTOTUNE) in the input pipeline")
+    )
     return Diagnosis(message, tuple(evidence), (fix,))

@@ -44,10 +44,12 @@ def mixed_precision_without_tensor_cores(machine: GpuMachine, gpus: Gpus, tables
         return None
     gpu = without[0]
     row = tables.compute_capability(gpu.compute_capability or "")
-    message = _("GPU {gpus} ({name}, {cc}) has no tensor cores, which mixed precision needs to be faster ({need} and newer have them).").format(
-        gpus=listed(g.index for g in without), name=gpu.name, cc=gpu.compute_capability, need="7.0"
+    message = _(
+        "GPU {gpus} ({name}, {cc}) has no tensor cores, which mixed precision needs to be faster ({need} and newer have them)."
+    ).format(gpus=listed(g.index for g in without), name=gpu.name, cc=gpu.compute_capability, need="7.0")
+    evidence = (
+        Evidence(_("compute capability {cc}").format(cc=gpu.compute_capability), row.source if row else gpus.source),
     )
-    evidence = (Evidence(_("compute capability {cc}").format(cc=gpu.compute_capability), row.source if row else gpus.source),)
     fix = remedies.by_hand(_("Keep the dtype policy float32 on this GPU"))
     return Diagnosis(message, evidence, (fix,), gpus=tuple(g.index for g in without))
 

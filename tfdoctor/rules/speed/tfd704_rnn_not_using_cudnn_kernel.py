@@ -35,6 +35,10 @@ def rnn_not_using_cudnn_kernel(log: LogMatch) -> Found:
     - https://www.tensorflow.org/api_docs/python/tf/keras/layers/LSTM
     - https://github.com/tensorflow/tensorflow/issues/46567
     """
-    message = _("Layer {layer} cannot use cuDNN's fast kernel because of its arguments.").format(layer=_log.value(log, "layer", _("(recurrent)")))
-    fix = remedies.by_hand(_("Use activation tanh, recurrent_activation sigmoid, recurrent_dropout 0, unroll False and right padding"))
+    message = _("Layer {layer} cannot use cuDNN's fast kernel because of its arguments.").format(
+        layer=_log.value(log, "layer", _("(recurrent)"))
+    )
+    fix = remedies.by_hand(
+        _("Use activation tanh, recurrent_activation sigmoid, recurrent_dropout 0, unroll False and right padding")
+    )
     return Diagnosis(message, (_log.line(log),), (fix,))

@@ -206,7 +206,9 @@ def test_copies_of_libraries_and_tools(site: Path, elsewhere: Path) -> None:
 
 def test_a_removed_working_directory(site: Path, elsewhere: Path) -> None:
     code = "import os, subprocess, sys; os.rmdir(os.getcwd()); print(subprocess.run(sys.argv[1:], capture_output=True, text=True).stdout)"
-    done = subprocess.run([sys.executable, "-c", code, sys.executable, str(CHILD)], cwd=elsewhere, capture_output=True, text=True)
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
+    command = [sys.executable, "-c", code, sys.executable, str(CHILD)]
+    done = subprocess.run(command, cwd=elsewhere, capture_output=True, text=True, env=clean)
     assert '"cwd": ""' in done.stdout
 
 

@@ -129,6 +129,13 @@ def test_no_gpu(machine: Machine) -> None:
     assert facts.get(Driver).version == "550.54.14"
 
 
+def test_gpus_that_could_not_be_counted_are_not_none(machine: Machine) -> None:
+    facts = machine.nvml(fake_nvml.rtx3090().but({"fail.nvmlDeviceGetCount_v2": 999})).facts()
+    assert facts.get(Nvml).state == "ok"
+    with pytest.raises(Unavailable):
+        facts.get(Gpus)
+
+
 def test_lost_gpu_does_not_spoil_the_other(machine: Machine) -> None:
     facts = machine.nvml(fake_nvml.lost_gpu()).facts()
     well, lost = facts.get(Gpus).gpus

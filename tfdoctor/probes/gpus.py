@@ -50,10 +50,12 @@ def gpus(
     from tfdoctor.probes import smi_report
     from tfdoctor.probes.parse import nvml_answer
 
-    report = None if host.live and nvml and nvml.state == "ok" else smi_report.find(host, smi)
+    report = smi_report.find(host, smi)
     if nvml and nvml.state == "ok":
         answer = host.nvml()
         listed = tuple(_placed(host, gpu) for gpu in nvml_answer.gpus_of(answer))
+        if not listed and not nvml_answer.says_none(answer):
+            raise Unavailable(_("NVML did not tell how many GPUs there are"))
         told = nvml_answer.driver_of(answer)
         said = [*_nvml_and_kernel(told, kernel), *(_nvml_and_smi(told, listed, *report) if report else ())]
         return Gpus(listed, nvml_answer.SOURCE, tuple(said))

@@ -73,6 +73,11 @@ def gpus_of(answer: Mapping[str, Any]) -> tuple[Gpu, ...]:
     return tuple(sorted((_gpu(i, raw) for i, raw in enumerate(_gpus(answer))), key=lambda gpu: gpu.index))
 
 
+def says_none(answer: Mapping[str, Any]) -> bool:
+    """Did NVML count its GPUs and find none? (No list alone may also mean that it could not count.)"""
+    return _int(answer.get("count")) == 0
+
+
 def _gpus(answer: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [gpu for gpu in _list(answer.get("gpus")) if isinstance(gpu, dict)]
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Optional
 
+from tfdoctor.probes.parse.values import MOST_TEXT
+
 # Exit codes as nvidia-smi documents them; most are NVML's return codes.
 CODES = {
     4: "no-permission",
@@ -33,7 +35,7 @@ TABLE = re.compile(r"NVIDIA-SMI\s+\d|NVSMI LOG|<nvidia_smi_log|^\s*Attached GPUs
 
 def problem_of(text: str, code: Optional[int]) -> str:
     """NvidiaSmi.problem for what nvidia-smi printed and how it ended (None: not known); "" when it worked."""
-    text = text[:1_000_000]  # an error is in the first lines; a program gone wild prints more
+    text = text[:MOST_TEXT]  # an error is in the first lines; a program gone wild prints more
     reported = bool(TABLE.search(text))
     if reported and (code == 15 or _lost(text)):
         return "gpu-lost"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Optional
 
 from tfdoctor.probes.nvml import NvLink
-from tfdoctor.probes.parse.values import decimal
+from tfdoctor.probes.parse.values import MOST_TEXT, decimal
 
 GPU = re.compile(r"GPU (\d{1,4}):\s*(.*?)\s*(?:\(UUID:.*)?$")
 LINK = re.compile(r"\s*Link (\d{1,3}):\s*(.*?)\s*$")
@@ -27,7 +27,7 @@ def parse(text: str) -> tuple[SmiNvlink, ...]:
     writes <inactive>."""
     found: dict[int, SmiNvlink] = {}
     current: Optional[SmiNvlink] = None
-    for line in text.splitlines():
+    for line in text[:MOST_TEXT].splitlines():
         line = line[:300]
         gpu, link = GPU.match(line), LINK.match(line)
         if gpu:

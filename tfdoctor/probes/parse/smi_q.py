@@ -9,7 +9,7 @@ from typing import Optional
 
 from tfdoctor.probes.nvml import Gpu, GpuProcess, MigInstance
 from tfdoctor.probes.parse.report import SmiReport, build_gpu, build_process
-from tfdoctor.probes.parse.values import bus_address, integer, mebibytes, says_lost, value_of, version_of
+from tfdoctor.probes.parse.values import MOST_TEXT, bus_address, integer, mebibytes, says_lost, value_of, version_of
 
 LINK = "PCI/GPU Link Info"
 # As in smi_xml.PLACES, with the names that the text gives them; "a//b": b at any depth below a.
@@ -140,7 +140,7 @@ def parse(text: str) -> Optional[SmiReport]:
 def _tree(text: str) -> Node:
     top = Node("", None)
     above: list[tuple[int, Node]] = [(-1, top)]
-    for line in text.splitlines():
+    for line in text[:MOST_TEXT].splitlines():
         body = line.strip()
         if not body or body.startswith("="):
             continue

@@ -11,6 +11,7 @@ from tfdoctor.probes.nvml import Ecc, Gpu, GpuProcess, MigInstance
 from tfdoctor.probes.parse.report import SmiReport, build_process
 from tfdoctor.probes.parse.values import (
     MIB,
+    MOST_TEXT,
     bus_address,
     compute_mode,
     decimal,
@@ -21,7 +22,6 @@ from tfdoctor.probes.parse.values import (
     yes_no,
 )
 
-MOST_TEXT = 1_000_000  # characters; the table of 16 GPUs with a hundred processes has 15 thousand
 MOST_WIDTH = 300  # the table is 91 wide
 HEADER = re.compile(
     r"NVIDIA-SMI\s+(?P<smi>[\d.]+)\s+(?:Driver|KMD) Version:\s*(?P<driver>\S+)(?:\s+CUDA(?: UMD)? Version:\s*(?P<cuda>\S+))?"

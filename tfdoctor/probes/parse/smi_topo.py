@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Optional
 
+from tfdoctor.probes.parse.values import MOST_TEXT
+
 CELL = re.compile(r"X|NV\d{1,3}|PIX|PXB|PHB|NODE|SYS|PSB|SOC|OK|CNS|GNS|TNS|DR|NS|U|C2C|N/A|-")
 DEVICE = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:_\d+|\d)[A-Za-z0-9_]*")
 TITLES = ("CPU Affinity", "NUMA Affinity", "GPU NUMA ID")
@@ -28,7 +30,7 @@ class SmiTopo:
 
 def parse(text: str) -> Optional[SmiTopo]:
     """The matrix, or None when there is none."""
-    lines = [re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", line[:20_000]) for line in text.splitlines()]
+    lines = [re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", line[:20_000]) for line in text[:MOST_TEXT].splitlines()]
     start = next((i for i, line in enumerate(lines) if re.match(r"\s*GPU\d", line)), None)
     if start is None:
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Optional
 
 from tfdoctor.probes.nvml import Gpu, GpuProcess, MigInstance
 from tfdoctor.probes.parse.report import SmiReport, build_gpu, build_process
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 ROOT = "nvidia_smi_log"
+MOST_TEXT = 4 * 2**20  # characters; the report of 16 GPUs with all their supported clocks has one million
 LINK = "pci/pci_gpu_link_info"
 # "a/b//c": c at any depth below a/b. Driver 535 renamed power_readings, 610 put the limits one level deeper.
 PLACES: Mapping[str, tuple[str, ...]] = {
@@ -99,39 +100,25 @@ def parse(text: str) -> Optional[SmiReport]:
 
 def _tree(text: str) -> tuple[Optional[Element], bool]:
     """The root element with as much below it as there is, and whether the text holds all of it."""
-    from xml.etree.ElementTree import ParseError, XMLPullParser
+    from xml.etree.ElementTree import ParseError, TreeBuilder, XMLParser
+    from xml.parsers.expat import errors
 
     start = text.find(f"<{ROOT}")
     if start < 0:
         return None, False
     # What stands before the root (the document type, messages of other programs) is of no use, and with it go
     # entity definitions. Control characters are no XML, but a name or a serial may hold one.
-    body = re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]", " ", text[start:])
-    parser: Any = XMLPullParser(events=("start", "end"))
-    root: Optional[Element] = None
-    complete = False
+    body = re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]", " ", text[start : start + MOST_TEXT])
+    builder = TreeBuilder()
+    parser = XMLParser(target=builder)
+    complete = True
     try:
         parser.feed(body)
         parser.close()
-    except ParseError:
-        pass  # cut off, or followed by something else: the events before that stand
-    for event, element in _events(parser):
-        root = element if root is None else root
-        complete = complete or (event == "end" and element is root)
+    except ParseError as error:  # cut off, or followed by something else: what was built before that stands
+        complete = error.code == errors.codes[errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT]
+    root: Optional[Element] = builder.close()
     return root, complete
-
-
-def _events(parser: Any) -> list[tuple[str, Element]]:
-    """The events up to the error, which the parser raises again in its place."""
-    from xml.etree.ElementTree import ParseError
-
-    found: list[tuple[str, Element]] = []
-    events = iter(parser.read_events())
-    while True:
-        try:
-            found.append(next(events))
-        except (StopIteration, ParseError):
-            return found
 
 
 def _version(root: Element, *tags: str) -> str:

@@ -6,6 +6,7 @@ import re
 from typing import Optional
 
 MIB = 2**20
+MOST_TEXT = 2**20  # characters of a table, matrix or list that are read; those of 16 GPUs have some ten thousand
 
 # nvmlClocksEventReason… and nvmlClocksThrottleReason…, nvidia-ml-py 13.615
 REASON_BITS = {

@@ -49,6 +49,7 @@ def driver_too_old_for_ptx(
 
     ## References
     - https://docs.nvidia.com/cuda/parallel-thread-execution/#release-notes
+    - https://github.com/NVIDIA/nvbandwidth/issues/61
     - https://docs.nvidia.com/deploy/cuda-compatibility/minor-version-compatibility.html
     """
     if not tensorflow.cuda_build:

@@ -196,6 +196,17 @@ def test_builds_without_cuda_and_unknown_ones(tmp_path: Path) -> None:
         answered(BUILD_INFO).get(Libraries)
 
 
+def test_a_build_that_is_linked_with_cuda_instead_of_opening_it(live: Path, tmp_path: Path) -> None:
+    environment(live, [])
+    cudnn = build(tmp_path / "lib/libcudnn.so.9.8.0", soname="libcudnn.so.9")
+    (tmp_path / "lib/libcudnn.so.9").symlink_to(cudnn)
+    build(live / "tensorflow/libtensorflow_framework.so.2", source=CALLER, needs=[cudnn], runpath=[str(tmp_path / "lib")])
+    found = look(LiveHost(sys.executable)).get(Libraries).get("cudnn")
+    assert found is not None
+    assert found.picked is not None
+    assert (found.picked.path, found.picked.version) == (str(tmp_path / "lib/libcudnn.so.9"), "9.8.0")
+
+
 class Noting(LiveHost):
     """A live host that keeps the summaries it gave."""
 

@@ -107,7 +107,8 @@ def libraries(
     caller = _caller(host, answer, tensorflow)
     python, here = text(answer.get("executable")), text(answer.get("cwd"))
     loader = _loader(host, caller.elf.machine, caller.elf.bits, cpu, python, here)
-    loader.assume(caller.elf.needed, caller)  # the C library and its kin: without them TensorFlow is not there to ask
+    # The C library and its kin: without them TensorFlow is not there to ask. Builds of conda are linked with CUDA itself.
+    loader.assume((n for n in caller.elf.needed if component_of(n) not in (*NEEDED, *OPTIONAL)), caller)
     _preload(host, loader, caller)
     files = LibraryFiles(host, distributions, _conda_prefix(answer))
     seen = files.copies({f: texts(n) for f, n in mapping(answer.get("libraries")).items()}, loader.library_path)

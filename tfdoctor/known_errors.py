@@ -174,17 +174,22 @@ class Rules:
 
 
 def rules_of(codes: Iterable[str]) -> dict[str, Rule]:
-    """Code -> rule, importing only the files of these codes (a file is named after its code)."""
+    """Code -> rule, importing only the files of these codes."""
+    files = rule_files()
+    found: dict[str, Rule] = {}
+    for code in codes:
+        for thing in vars(importlib.import_module(files[code])).values() if code in files else ():
+            if isinstance(thing, Rule):
+                found[thing.code] = thing
+    return found
+
+
+def rule_files() -> dict[str, str]:
+    """Code -> the module of its rule: a file is named after its code (tfd203_driver_too_old)."""
     from tfdoctor import rules
 
-    wanted = {code.lower() for code in codes}
-    found: dict[str, Rule] = {}
-    for info in pkgutil.walk_packages(rules.__path__, rules.__name__ + "."):
-        if info.name.rpartition(".")[2].partition("_")[0] in wanted:
-            for thing in vars(importlib.import_module(info.name)).values():
-                if isinstance(thing, Rule):
-                    found[thing.code] = thing
-    return found
+    names = (info.name for info in pkgutil.walk_packages(rules.__path__, rules.__name__ + "."))
+    return {name.rpartition(".")[2].partition("_")[0].upper(): name for name in names if ".tfd" in name}
 
 
 def _match(answer: Answer) -> LogMatch:

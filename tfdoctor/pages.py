@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Optional
 
@@ -40,20 +40,17 @@ def page(asked: str, tables: Tables) -> Optional[Page]:
     from tfdoctor.known_errors import rules_of
 
     wanted = asked.strip().lower().replace("_", "-")
-    for cause in tables.rows(KnownCause):
-        if wanted in (cause.code.lower(), cause.name, *cause.formerly):
-            rule = rules_of([cause.code]).get(cause.code)
-            return _page(rule, cause, tables) if rule is not None or cause.harmless else None
-    return None
+    causes = {cause.code: cause for cause in tables.rows(KnownCause)}
+    code = _names(tables).get(wanted)
+    if code is None:
+        return None
+    rule, cause = rules_of([code]).get(code), causes.get(code)
+    return _page(rule, cause, tables) if rule is not None or (cause is not None and cause.harmless) else None
 
 
 def unknown(asked: str, others: Iterable[str], tables: Tables) -> BadInput:
     """What to say of a name that nobody knows: the nearest ones."""
-    names: Mapping[str, str] = {
-        name.lower(): name
-        for cause in tables.rows(KnownCause)
-        for name in (cause.name, cause.code, *cause.formerly)
-    }
+    names = {name: name if code.lower() != name else code for name, code in _names(tables).items()}
     names = {**names, **{other.lower(): other for other in others}}
     near = [names[found] for found in difflib.get_close_matches(asked.lower(), names, n=3, cutoff=0.55)]
     near += [name for key, name in names.items() if len(asked) > 3 and asked.lower() in key and name not in near]
@@ -62,6 +59,20 @@ def unknown(asked: str, others: Iterable[str], tables: Tables) -> BadInput:
     else:
         hint = _("`tfdoctor explain --list` shows all of them.")
     return BadInput(_("There is no log, diagnosis or error code {asked}. {hint}").format(asked=asked, hint=hint))
+
+
+def _names(tables: Tables) -> dict[str, str]:
+    """Everything that a diagnosis can be asked for by, in lower case, to its code."""
+    from tfdoctor.known_errors import rule_files
+
+    names: dict[str, str] = {}
+    for code, module in rule_files().items():
+        names[code.lower()] = code
+        names[module.rpartition(".")[2].partition("_")[2].replace("_", "-")] = code
+    for cause in tables.rows(KnownCause):
+        for name in (cause.code.lower(), cause.name, *cause.formerly):
+            names[name] = cause.code
+    return names
 
 
 def _page(rule: Optional[Rule], cause: Optional[KnownCause], tables: Tables) -> Page:

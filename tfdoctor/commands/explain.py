@@ -8,7 +8,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, Callable, Optional
+from typing import TYPE_CHECKING, BinaryIO, Callable, Optional
 
 import click
 
@@ -16,6 +16,9 @@ from tfdoctor.host import Host
 from tfdoctor.i18n import _
 from tfdoctor.model import BadInput
 from tfdoctor.tables import TableError, Tables
+
+if TYPE_CHECKING:
+    from tfdoctor.pages import Page
 
 #: A log smaller than this (bytes) is read before a progress bar could be seen.
 BAR_FROM = 32 * 1024 * 1024
@@ -90,7 +93,8 @@ def _pages(names: list[str], tables: Tables, form: str) -> str:
     from tfdoctor.logs import codes
     from tfdoctor.pages import page, unknown
 
-    found, numbers = [], []
+    found: list[Page] = []
+    numbers: list[codes.CodePage] = []
     for name in names:
         one = page(name, tables)
         known = () if one is not None else codes.pages(name, tables)
@@ -179,7 +183,7 @@ def _opened(name: str) -> Iterator[tuple[BinaryIO, Optional[Callable[[int], None
     if name == "-":
         yield sys.stdin.buffer, None
         return
-    size = os.path.getsize(name)
+    size = Path(name).stat().st_size
     with open(name, "rb") as stream:
         if size < BAR_FROM or not sys.stderr.isatty():
             yield stream, None

@@ -109,11 +109,13 @@ def _answer(
 
 
 def _in_order(answers: list[Answer], aftermath: list[Found]) -> tuple[Answer, ...]:
-    """Causes before harmless ones; lines that only follow from a fault go to the first cause."""
+    """Causes before harmless ones; lines that only follow from a fault go to the first cause. What a harmless line can
+    mean besides is told only where no cause was found."""
     order = sorted(answers, key=lambda a: (a.role == "harmless", not _direct(a), -a.score))
-    if order and aftermath and order[0].role == "cause":
-        order[0] = replace(order[0], found=(*order[0].found, *aftermath))
-    return tuple(order)
+    if not order or order[0].role == "harmless":
+        return tuple(order)
+    first = replace(order[0], found=(*order[0].found, *aftermath))
+    return (first, *(replace(a, alternatives=()) if a.role == "harmless" else a for a in order[1:]))
 
 
 def _direct(answer: Answer) -> bool:

@@ -13,7 +13,7 @@ from tfdoctor.scrub import Scrubber
 #: Where TensorFlow and container engines print a host's name, beyond what the scrubber knows of every text.
 _HOST_NAMES = (
     re.compile(r"(on this host \()[^)\n]{1,255}(\))"),
-    re.compile(r"(\] (?:hostname|host(?: name)?): )[^\s,;]{1,255}()"),
+    re.compile(r"((?:\] |for )(?:hostname|host(?: name)?): )[^\s,;]{1,255}()"),
     re.compile(r"(/job:\w+/[^\n]{0,80}grpc://)[^\s/:]{1,255}()"),
 )
 

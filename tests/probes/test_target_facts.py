@@ -96,7 +96,7 @@ absl-py==2.1.0
 tensorflow==2.16.1 ; python_version >= "3.9"
 Keras==3.0.5  # pinned
 tf_keras===2.16.0
-numpy @ file:///croot/numpy_1707/work/dist/numpy-1.26.4-cp311-cp311-linux_x86_64.whl#sha256=abc
+numpy @ file:///croot/numpy_1707/build/dist/numpy-1.26.4-cp311-cp311-linux_x86_64.whl#sha256=abc
 mylib @ git+https://example.org/mylib@1234
 nvidia-cudnn-cu12[extra]==8.9.7.29
 -e git+https://example.org/project@abc#egg=my_project

@@ -143,13 +143,13 @@ def target(version: str = "2.21.0", toolkit: str = "", wheel: str = "", tools: t
         entries.append({"name": "nvidia-cuda-nvcc-cu12", "version": wheel, "location": SITE})
     headers = {"cuda_config.h": CUDA_CONFIG.replace('TOOLKIT_PATH ""', f'TOOLKIT_PATH "{toolkit}"')}
     found = {"found": f"{SITE}/tensorflow", "real": True, "build_info": BUILD_INFO, "headers": headers}
-    return {"cwd": "/work", "python": {"version": "3.11.7"}, "distributions": entries, "tensorflow": found, "tools": list(tools)}
+    return {"cwd": "/job", "python": {"version": "3.11.7"}, "distributions": entries, "tensorflow": found, "tools": list(tools)}
 
 
 WHEEL = f"{SITE}/nvidia/cuda_nvcc"
 BITCODE = "nvvm/libdevice/libdevice.10.bc"
-OTHERS = ("/work/cuda_sdk_lib/bin/ptxas", "/usr/bin/ptxas", "/usr/local/cuda/bin/ptxas", "/opt/cuda/bin/ptxas", f"{WHEEL}/bin/ptxas")
-OTHER_BITCODE = (*tuple(f"{r}/{BITCODE}" for r in ("/work/cuda_sdk_lib", "/usr/local/cuda", "/opt/cuda", WHEEL, "/work")), "/work/libdevice.10.bc")
+OTHERS = ("/job/cuda_sdk_lib/bin/ptxas", "/usr/bin/ptxas", "/usr/local/cuda/bin/ptxas", "/opt/cuda/bin/ptxas", f"{WHEEL}/bin/ptxas")
+OTHER_BITCODE = (*tuple(f"{r}/{BITCODE}" for r in ("/job/cuda_sdk_lib", "/usr/local/cuda", "/opt/cuda", WHEEL, "/job")), "/job/libdevice.10.bc")
 
 
 def xla(folder: Path, files: tuple[str, ...], answer: dict[str, Any], env: str = "", extra: Optional[Mapping[str, str]] = None) -> XlaTools:
@@ -187,8 +187,8 @@ def test_the_folder_that_the_build_names_and_the_default_one(tmp_path: Path) -> 
 
 
 def test_below_the_working_directory(tmp_path: Path) -> None:
-    assert xla(tmp_path / "a", (f"/work/cuda_sdk_lib/{BITCODE}",), target()).libdevice == f"/work/cuda_sdk_lib/{BITCODE}"
-    assert xla(tmp_path / "b", ("/work/libdevice.10.bc",), target()).libdevice == "/work/libdevice.10.bc"
+    assert xla(tmp_path / "a", (f"/job/cuda_sdk_lib/{BITCODE}",), target()).libdevice == f"/job/cuda_sdk_lib/{BITCODE}"
+    assert xla(tmp_path / "b", ("/job/libdevice.10.bc",), target()).libdevice == "/job/libdevice.10.bc"
 
 
 def test_libdevice_lies_where_xla_does_not_look(tmp_path: Path) -> None:

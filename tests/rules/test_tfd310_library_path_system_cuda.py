@@ -28,3 +28,11 @@ def test_a_copy_inside_another_program_is_not_offered() -> None:
     copy = facts.library_file(f"{facts.SITE}/torch/lib/libcudnn.so.9", "9.1.0", origin="torch")
     lost = facts.libraries(broken.lost("cudnn", copy))
     assert broken.fired(facts.tensorflow(), lost) == {"TFD327": None}
+
+
+def test_on_windows_it_is_path() -> None:
+    place = "C:\\cuda\\v11.2\\bin"
+    copy = facts.library_file(f"{place}\\cudart64_110.dll", "11.2", soname="cudart64_110.dll", origin="toolkit")
+    lost = broken.libraries(broken.lost("cudart", copy, soname="cudart64_110.dll"))
+    found = facts.found(rule, GPU, facts.tensorflow_release("2.10.1"), lost)
+    assert found.fixes[0].environment == (("PATH", place),)

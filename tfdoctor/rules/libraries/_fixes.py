@@ -64,11 +64,13 @@ def install_extra(
 
 
 def search_path(folders: tuple[str, ...], environment: Optional[Environment]) -> Fix:
-    """Put `folders` in front of LD_LIBRARY_PATH before Python starts."""
-    before = environment.get("LD_LIBRARY_PATH") if environment else ""
-    value = ":".join([*folders, *([before] if before else [])])
+    """Put `folders` in front of what the loader searches (PATH on Windows) before Python starts."""
+    name, separator = ("PATH", ";") if any("\\" in one for one in folders) else ("LD_LIBRARY_PATH", ":")
+    before = environment.get(name) if environment else ""
+    value = separator.join([*folders, *([before] if before else [])])
     note = _("Set it before Python starts (in the environment's activation script): inside a running program it is too late.")
-    return remedies.variable("LD_LIBRARY_PATH", value, note=note)
+    return remedies.variable(name, value, title=_("Put {folders} in front of {name}").format(
+        folders=separator.join(folders), name=name), note=note)
 
 
 def below(compute_capability: Optional[str], limit: str) -> bool:

@@ -53,6 +53,6 @@ def library_path_system_cuda(
     - https://docs.nvidia.com/cuda/cuda-installation-guide-linux/
     - https://man7.org/linux/man-pages/man8/ld.so.8.html
     """
-    situation = Situation(tensorflow, libraries, tables)
+    situation = Situation(tensorflow, libraries, tables, environment=environment)
     more = (remedies.install(interpreter, with_extra(tensorflow, tables)),) if situation.has_extra else ()
     return elsewhere(situation, "library-path-system-cuda", environment, *more)

@@ -1,0 +1,21 @@
+"""TFD410 windows-msvc-runtime-missing: what a log shows of it."""
+
+from __future__ import annotations
+
+from log_faults import explained, only_in_a_log
+
+from tfdoctor.rules.python.tfd410_windows_msvc_runtime_missing import windows_msvc_runtime_missing as rule
+
+
+def test_says_what_the_log_said() -> None:
+    found = explained(rule)
+    assert "msvcp140_1.dll" in found.message
+    assert "17" in found.evidence[0].says and "redistributable" in found.fixes[0].title
+
+
+def test_a_pattern_without_groups_is_enough() -> None:
+    assert explained(rule).message
+
+
+def test_check_leaves_it_out() -> None:
+    assert only_in_a_log(rule)

@@ -1,0 +1,21 @@
+"""TFD602 visible-devices-set-in-code: what a log shows of it."""
+
+from __future__ import annotations
+
+from log_faults import explained, only_in_a_log
+
+from tfdoctor.rules.configuration.tfd602_visible_devices_set_in_code import visible_devices_set_in_code as rule
+
+
+def test_says_what_the_log_said() -> None:
+    found = explained(rule)
+    assert "set_visible_devices" in found.message
+    assert "17" in found.evidence[0].says and "set_visible_devices" in found.fixes[0].title
+
+
+def test_a_pattern_without_groups_is_enough() -> None:
+    assert explained(rule).message
+
+
+def test_check_leaves_it_out() -> None:
+    assert only_in_a_log(rule)

@@ -1,0 +1,21 @@
+"""TFD608 memory-growth-set-too-late: what a log shows of it."""
+
+from __future__ import annotations
+
+from log_faults import explained, only_in_a_log
+
+from tfdoctor.rules.configuration.tfd608_memory_growth_set_too_late import memory_growth_set_too_late as rule
+
+
+def test_says_what_the_log_said() -> None:
+    found = explained(rule)
+    assert "memory growth" in found.message
+    assert "17" in found.evidence[0].says and "TF_FORCE_GPU_ALLOW_GROWTH" in found.fixes[0].title
+
+
+def test_a_pattern_without_groups_is_enough() -> None:
+    assert explained(rule).message
+
+
+def test_check_leaves_it_out() -> None:
+    assert only_in_a_log(rule)

@@ -64,6 +64,7 @@ def examine(
         outcomes=tuple(_unfold(o, wanted) for o in outcomes if o.rule.code in wanted),
         crashes=tuple(crashes),
         verdict=verdict,
+        resting=facts.resting(),
     )
     return Examination(report, facts)
 

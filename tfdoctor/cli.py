@@ -12,6 +12,7 @@ import click
 from tfdoctor import __version__
 from tfdoctor.i18n import _
 from tfdoctor.model import BadInput
+from tfdoctor.terminal import prepare
 
 # Name -> one line for `tfdoctor --help`, so that listing the commands imports none of them.
 COMMANDS = {
@@ -65,6 +66,7 @@ def root() -> None:
 
 def main(arguments: Optional[list[str]] = None) -> Any:
     """Run the command line. Input that is not usable ends with one sentence and exit code 2."""
+    prepare()
     try:
         return root.main(args=arguments, prog_name="tfdoctor")
     except BadInput as wrong:

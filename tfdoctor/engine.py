@@ -167,6 +167,10 @@ class Facts:
         """Fact name -> why there is none."""
         return {fact_name(k): str(e) for k, e in self._lacking.items()}
 
+    def resting(self) -> frozenset[str]:
+        """The names in `missing` that do not arise here; the others could not be looked at."""
+        return frozenset(fact_name(k) for k, e in self._lacking.items() if isinstance(e, NotApplicable))
+
 
 def fact_name(kind: type) -> str:
     """`DriverLibrary` -> `driver_library`: the key in JSON."""

@@ -192,7 +192,8 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Report:
-    """Everything one check came to. `facts` maps a fact's name to the fact, or to why there is none."""
+    """Everything one check came to. `facts` maps a fact's name to the fact, `missing` to why there is none: it could
+    not be looked at or, for the names in `resting`, it does not arise on this machine."""
 
     target: str
     facts: Mapping[str, Any]
@@ -200,6 +201,7 @@ class Report:
     outcomes: tuple[Outcome, ...]
     crashes: tuple[Crash, ...]
     verdict: Verdict
+    resting: frozenset[str] = frozenset()
 
     @property
     def found(self) -> tuple[Outcome, ...]:

@@ -18,7 +18,10 @@ from tfdoctor.preflight.sources import gather
 from tfdoctor.probes.smoke import SmokeResults
 from tfdoctor.progress import Progress
 from tfdoctor.render import FORMATS, renderer
+from tfdoctor.render.outgoing import outgoing
 from tfdoctor.render.view import Checked
+from tfdoctor.scrub import Scrubber
+from tfdoctor.terminal import colour, width
 from tfdoctor.writing import write_for_a_person
 
 FAIL_ON = {"error": Severity.ERROR, "warning": Severity.WARNING}
@@ -89,9 +92,10 @@ def command(
     finally:
         machine.close()
     checked = Checked(seen.report, judge_all(wanted, seen.report, seen.facts))
-    click.echo(rendered(checked, form, verbose), nl=False)
+    outside = outgoing(checked, Scrubber.of(machine))
+    click.echo(rendered(checked if form == "text" else outside, form, verbose), nl=False)
     for other, path in files:
-        write_for_a_person(path, renderer(other)(checked))
+        write_for_a_person(path, renderer(other)(outside))
     sys.exit(exit_code(checked, fail_on))
 
 
@@ -156,5 +160,4 @@ def rendered(checked: Checked, form: str, verbose: bool) -> str:
         return renderer(form)(checked)
     from tfdoctor.render import text
 
-    colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    return text.render(checked, width=shutil.get_terminal_size((100, 24)).columns, colour=colour, verbose=verbose)
+    return text.render(checked, width=width(), colour=colour(), verbose=verbose)

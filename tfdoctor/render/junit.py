@@ -59,4 +59,6 @@ def _count(suite: ElementTree.Element) -> None:
 
 def _xml(text: str) -> str:
     """Without the control characters that XML 1.0 cannot hold."""
-    return "".join(c for c in text if c in "\t\n\r" or (c >= " " and not "\ud800" <= c <= "\udfff"))
+    return "".join(
+        c for c in text if c in "\t\n\r" or (c >= " " and not "\ud800" <= c <= "\udfff" and c not in "\ufffe\uffff")
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator
 
@@ -44,18 +45,30 @@ def _lines(checked: Checked) -> Iterator[str]:
 
 def _fix(fix: Fix) -> Iterator[str]:
     yield f"- {escape(fix.title)}"
-    lines = [shlex.join(command) for command in fix.commands]
-    lines += [f"unset {n}" if v is None else f"export {n}={shlex.quote(v)}" for n, v in fix.environment]
-    if lines:
-        yield "  ```"
-        yield from ("  " + line for line in lines)
-        yield "  ```"
+    text = "\n".join(shell_lines(fix))
+    if text:
+        fence = fence_for(text)
+        yield f"  {fence}"
+        yield from ("  " + line for line in text.splitlines())
+        yield f"  {fence}"
     yield ""
+
+
+def shell_lines(fix: Fix) -> list[str]:
+    """The commands and variables of a fix as lines of a shell."""
+    lines = [shlex.join(command) for command in fix.commands]
+    return lines + [f"unset {n}" if v is None else f"export {n}={shlex.quote(v)}" for n, v in fix.environment]
+
+
+def fence_for(text: str) -> str:
+    """A fence that no line of `text` can close."""
+    longest = max((len(ticks) for ticks in re.findall(r"`+", text)), default=0)
+    return "`" * max(3, longest + 1)
 
 
 def escape(text: str) -> str:
     """`text` as it reads, whatever Markdown it looks like; on one line."""
-    out = " ".join(text.split())
-    for mark in "\\`*_[]<>|#":
+    out = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    for mark in "\\`*_[]<>|#~&$":
         out = out.replace(mark, "\\" + mark)
-    return out
+    return re.sub(r"^(\d*)([-+=.)])", r"\1\\\2", out)  # the beginning of a list or an underlined heading

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Optional
 
 from tfdoctor.model import Diagnosis, Outcome, Report, Severity
 from tfdoctor.preflight.judge import Judgement
+from tfdoctor.scrub import Scrubber
 
 
 @dataclass(frozen=True)
 class Checked:
-    """A report and how the requirements came out."""
+    """A report and how the requirements came out. `scrub` takes private data out of the facts, for what leaves the
+    machine (outgoing.py)."""
 
     report: Report
     judgements: tuple[Judgement, ...] = ()
+    scrub: Optional[Scrubber] = None
 
     @property
     def findings(self) -> Iterator[tuple[Outcome, Diagnosis, Severity]]:

@@ -1,0 +1,57 @@
+"""Standard output as it is: its width, its encoding, and whether it wants colours."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import os
+import shutil
+import sys
+
+WIDE = 100  # columns where no terminal tells its own, as in a pipe or the log of a CI server
+# What a terminal that only knows some of Unicode gets instead.
+PLAINER = {
+    "…": "...",
+    "→": "->",
+    "×": "x",
+    "°": " deg ",
+    "–": "-",
+    "—": "-",
+    "“": '"',
+    "”": '"',
+    "’": "'",
+    "≥": ">=",
+    "≤": "<=",
+}
+HANDLER = "tfdoctor-plainer"
+
+
+def prepare() -> None:
+    """Let no character that standard output cannot encode (LC_ALL=C, an old code page) end the program."""
+    codecs.register_error(HANDLER, _stand_in)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors=HANDLER)
+
+
+def colour() -> bool:
+    """Colours on a terminal only, and not with NO_COLOR (set and not empty, as no-color.org has it), CI or TERM=dumb."""
+    unwanted = os.environ.get("NO_COLOR") or os.environ.get("CI") or os.environ.get("TERM") == "dumb"
+    return sys.stdout.isatty() and not unwanted
+
+
+def width() -> int:
+    """Columns to write for: those of the terminal, or what COLUMNS says."""
+    return shutil.get_terminal_size((WIDE, 24)).columns
+
+
+def _stand_in(error: UnicodeError) -> tuple[str, int]:
+    """A plainer sign, or JSON's own escape, so that JSON stays JSON."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    signs = (PLAINER.get(c) or _escape(c) for c in error.object[error.start : error.end])
+    return "".join(signs), error.end
+
+
+def _escape(character: str) -> str:
+    units = character.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))

@@ -107,7 +107,7 @@ def _gpu(value: str, tables: Tables) -> dict[str, str]:
         facts["compute_capability"] = ".".join(capability.groups())
     elif card is not None:
         facts["compute_capability"] = card.compute_capability
-    if re.search(r"laptop|mobile|max-q|\bmx ?\d{3}|\d{3,4}m\b", value, re.I):
+    if re.search(r"laptop|mobile|max-q|\bmx ?\d{3}|\d{3,4}mx?\b", value, re.I):
         facts["laptop"] = "yes"
     return facts
 

@@ -13,6 +13,8 @@ BLOCK = 1 << 20
 #: A line longer than this is cut there; the rest counts as its continuation.
 LONGEST_LINE = 1 << 20
 
+#: Colours, which are most of them.
+_COLOURS = re.compile(rb"\x1b\[[0-9;]*m")
 #: Colours and cursor movements (ECMA-48 CSI), window titles (OSC), character set switches. Each part is bounded.
 _ESCAPES = re.compile(rb"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b\n]{0,512}(?:\x07|\x1b\\)?|[()][0-9A-Za-z]|[=>78cDEHMNOZ])")
 
@@ -46,7 +48,8 @@ def blocks(stream: BinaryIO, progress: Optional[Callable[[int], None]] = None) -
 
 
 def _block(raw: bytes, first_line: int) -> Block:
-    text = _ESCAPES.sub(b"", raw) if b"\x1b" in raw else raw
+    text = _COLOURS.sub(b"", raw) if b"\x1b" in raw else raw
+    text = _ESCAPES.sub(b"", text) if b"\x1b" in text else text
     return Block(text, first_line, text.count(b"\n"))
 
 

@@ -1,0 +1,309 @@
+"""`tfdoctor explain`: what it answers for logs, names and codes, and how it behaves at the command line."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from tfdoctor.cli import main
+from tfdoctor.commands.explain import command
+from tfdoctor.known_errors import Catalogue, Explanation, explain
+from tfdoctor.logs.given import understand
+from tfdoctor.model import BadInput
+from tfdoctor.tables import Tables
+
+CATALOGUE = Catalogue.load()
+LOGS = sorted((Path(__file__).parent / "logs").glob("*.log"))
+OOM = "OOM when allocating tensor with shape[64,256,56,56] and type float on /job:localhost/device:GPU:0 by allocator GPU_0_bfc"
+
+
+def ask(log: str, *given: str) -> Explanation:
+    return explain(io.BytesIO(log.encode()), CATALOGUE, given=understand(given, CATALOGUE.tables))
+
+
+def first_cause(log: str, *given: str) -> str:
+    return next((a.name for a in ask(log, *given).answers if a.role == "cause"), "")
+
+
+def cli(*arguments: str, stdin: bytes = b"") -> Result:
+    return CliRunner().invoke(command, arguments, input=stdin, catch_exceptions=False)
+
+
+@pytest.mark.parametrize("log", LOGS, ids=lambda path: path.stem)
+def test_logs_of_real_programs(log: Path) -> None:
+    """The file's name says what is expected: a cause, or `harmless`."""
+    explanation = ask(log.read_text(encoding="utf-8"))
+    expected = log.stem.partition("--")[0]
+    causes = [a.name for a in explanation.answers if a.role == "cause"]
+    if expected == "harmless":
+        assert not causes
+        assert all(a.role == "harmless" for a in explanation.answers)
+    else:
+        assert causes[:1] == [expected]
+
+
+NO_CUDA = "I external/local_xla/xla/tsl/cuda/cudart_stub.cc:31] Could not find cuda drivers on your machine, GPU will not be used."
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ((), ""),
+        (("gpu=none",), ""),
+        (("gpu=RTX 3090", "tensorflow=2.18.0", "install=pip install tensorflow", "os=Ubuntu 22.04"), "cuda-extra-not-installed"),
+        (("gpu=RTX 4090", "tensorflow=2.13.1", "cuda=12.4"), "cuda-major-mismatch"),
+    ],
+)
+def test_the_same_line_decided_by_what_is_given(given: tuple[str, ...], expected: str) -> None:
+    assert first_cause(NO_CUDA, *given) == expected
+
+
+@pytest.mark.parametrize(
+    ("log", "given", "expected"),
+    [
+        ("kernel version 470.103.1 does not match DSO version 470.141.3", (), "driver-library-kernel-mismatch"),
+        ("kernel version 470.103.1 does not match DSO version 515.65.1", ("container=docker",), "docker-libcuda-host-mismatch"),
+        ("CUDA driver version is insufficient for CUDA runtime version", ("driver=450.80.02", "tensorflow=2.15.0"), "driver-too-old"),
+        ("CUDA driver version is insufficient for CUDA runtime version", ("container=docker",), "docker-run-without-gpus"),
+        ("all CUDA-capable devices are busy or unavailable", (), "compute-mode-exclusive"),
+        ("all CUDA-capable devices are busy or unavailable", ("os=WSL2",), "wsl2-host-regression"),
+        ("all CUDA-capable devices are busy or unavailable", ("gpu=GRID T4-8Q",), "vgpu-license-missing"),
+        (OOM, (), "gpu-memory-batch-too-large"),
+        (OOM, ("gpu=Jetson Nano 4GB",), "jetson-unified-memory-exhausted"),
+        (f"{OOM}\nAllocator (GPU_0_bfc) ran out of memory trying to allocate 200.0MiB (rounded to 1)\nLimit:  10000000000\nInUse:  4000000000", (), "gpu-memory-fragmented"),
+        ("ERROR: No matching distribution found for tensorflow==2.3.0", ("python=3.11", "os=Ubuntu 22.04"), "python-version-unsupported"),
+        ("ERROR: No matching distribution found for tensorflow", ("os=Alpine Linux", "python=3.9"), "musl-no-wheels"),
+        ("ERROR: No matching distribution found for tensorflow==2.10.0", ("os=macOS 13 (M1)", "python=3.9"), "macos-arm64-package-name"),
+        ("Loaded runtime CuDNN library: 8.0.4 but source was compiled with: 8.1.0.", ("install=conda",), "cudnn-runtime-older-than-build"),
+        ("CUDNN_STATUS_EXECUTION_FAILED", ("gpu=Tesla V100", "cudnn=9.12", "tensorflow=2.20.0"), "cudnn-dropped-this-gpu"),
+        ("no kernel image is available for execution on the device", ("gpu=RTX 5090", "tensorflow=2.19.0"), "gpu-arch-newer-than-build"),
+        ("no kernel image is available for execution on the device", ("gpu=GeForce 940MX (cc 5.0)",), "gpu-arch-not-in-build-old"),
+        ("nvidia-container-cli: initialization error: load library failed: libnvidia-ml.so.1: cannot open", ("install=snap install docker",), "docker-snap"),
+    ],
+)
+def test_look_alikes(log: str, given: tuple[str, ...], expected: str) -> None:
+    explanation = ask(log, *given)
+    answer = explanation.answers[0]
+    assert (answer.name, answer.role) == (expected, "cause")
+    assert answer.decide_by
+    assert len(answer.alternatives) <= 5
+
+
+def test_a_consequence_is_folded_under_its_cause() -> None:
+    log = (
+        "E tensorflow/stream_executor/cuda/cuda_dnn.cc:329] Could not create cudnn handle: CUDNN_STATUS_INTERNAL_ERROR\n"
+        "UnknownError: Failed to get convolution algorithm. This is probably because cuDNN failed to initialize\n"
+    )
+    answers = ask(log).answers
+    assert [(a.name, a.lines) for a in answers] == [("gpu-memory-exhausted-before-library-handle", (1, 2))]
+
+
+def test_a_wrong_cudnn_is_the_cause_of_the_failed_convolution() -> None:
+    log = (
+        "Loaded runtime CuDNN library: 7.1.2 but source was compiled with: 7.6.0.\n"
+        "UnknownError: Failed to get convolution algorithm. This is probably because cuDNN failed to initialize\n"
+    )
+    answer = ask(log).answers[0]
+    assert answer.name == "cudnn-runtime-older-than-build"
+    assert answer.lines == (1, 2)
+
+
+def test_two_faults_are_two_answers() -> None:
+    log = f"{OOM}\nA module that was compiled using NumPy 1.x cannot be run in NumPy 2.0.0\n"
+    assert {a.name for a in ask(log).answers} == {"gpu-memory-batch-too-large", "numpy-abi-mismatch"}
+
+
+def test_what_the_log_states_is_used() -> None:
+    log = "TensorFlow version: 2.13.0\n| NVIDIA-SMI 535.54.03    Driver Version: 535.54.03    CUDA Version: 12.2     |\n" + NO_CUDA
+    explanation = ask(log)
+    assert explanation.situation["tensorflow"] == "2.13.0"
+    assert explanation.situation["driver"] == "535.54.03"
+    assert explanation.answers[0].role == "cause"  # there is a driver, so there is a GPU
+
+
+def test_a_slow_first_start_is_harmless_until_something_fails() -> None:
+    line = "TensorFlow was not built with CUDA kernel binaries compatible with compute capability 9.0. CUDA kernels will be jit-compiled from PTX"
+    assert [a.role for a in ask(line).answers] == ["harmless"]
+    assert first_cause(f"{line}\n'cuModuleLoadData' failed with 'CUDA_ERROR_INVALID_PTX'") == "gpu-arch-newer-than-build"
+
+
+def test_nothing_known_shows_what_looks_like_errors() -> None:
+    result = cli("--no-host", "-", stdin=b"all is well\nValueError: a shape is odd\n")
+    assert result.exit_code == 0
+    assert "knows no error" in result.stdout
+    assert "2 | ValueError: a shape is odd" in result.stdout
+    nothing = json.loads(cli("--no-host", "--format", "json", "-", stdin=b"all is well\n").stdout)
+    assert nothing["diagnoses"] == []
+
+
+def test_json_has_the_contract_shape() -> None:
+    result = cli("--no-host", "--format", "json", "-", stdin=f"x\n{OOM}\n".encode())
+    answer: dict[str, Any] = json.loads(result.stdout)
+    assert (answer["schema"], answer["lines"]) == (1, 2)
+    one = answer["diagnoses"][0]
+    wanted = {"code", "name", "role", "lines", "message", "alternatives", "decide_by", "fixes"}
+    assert wanted <= one.keys()
+    assert one["lines"] == [2]
+    assert all(fix["safety"] in ("safe", "ask", "manual") for fix in one["fixes"])
+
+
+def test_several_logs(tmp_path: Path) -> None:
+    for name in ("a.log", "b.log"):
+        (tmp_path / name).write_text(OOM, encoding="utf-8")
+    result = cli("--no-host", "--format", "json", str(tmp_path / "a.log"), str(tmp_path / "b.log"))
+    assert [Path(log["log"]).name for log in json.loads(result.stdout)["logs"]] == ["a.log", "b.log"]
+
+
+def test_what_is_printed_back_names_nobody() -> None:
+    log = (
+        "Nov 30 12:00:00 node-of-jane python[1]: File \"/home/janedoe/train.py\" for jane.doe@corp.example token=abcdef1234567890abcdef\n"
+        "I cuda_diagnostics.cc:156] kernel driver does not appear to be running on this host (janes-box): /proc/driver/nvidia/version does not exist\n"
+        "I cuda_diagnostics.cc:165] hostname: janes-box\n"
+        "RuntimeError: cannot reach 203.0.113.77\n"
+    )
+    for form in ("text", "json"):
+        shown = cli("--no-host", "--format", form, "-", stdin=log.encode()).stdout
+        for secret in ("janedoe", "jane.doe", "abcdef1234567890", "janes-box", "203.0.113.77"):
+            assert secret not in shown
+
+
+@pytest.mark.parametrize("name", ["TFD203", "tfd203", "driver-too-old", "Driver_Too_Old"])
+def test_the_page_of_a_diagnosis(name: str) -> None:
+    result = cli(name)
+    assert result.stdout.startswith("TFD203 driver-too-old")
+    assert "## What to do" in result.stdout
+
+
+def test_the_page_of_a_harmless_message() -> None:
+    assert "harmless" in cli("benign-numa-node").stdout.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ("719", ("CUDA_ERROR_LAUNCH_FAILED", "not a version mismatch", "cudaErrorLaunchFailure")),
+        ("CUDA_ERROR_ILLEGAL_ADDRESS", ("cuda-driver 700",)),
+        ("cuda_error_no_device", ("cuda-driver 100",)),
+        ("xid:79", ("Xid 79", "fallen off the bus", "gpu-off-bus")),
+        ("Xid 79", ("Xid 79",)),
+        ("nccl:5", ("nccl 5",)),
+        ("NVML_ERROR_GPU_IS_LOST", ("nvml 15",)),
+        ("CUDNN_STATUS_ARCH_MISMATCH", ("cudnn", "cudnn-dropped-this-gpu")),
+    ],
+)
+def test_codes(asked: str, words: tuple[str, ...]) -> None:
+    result = cli(asked)
+    assert result.exit_code == 0
+    assert all(word in result.stdout for word in words)
+
+
+def test_pages_and_codes_as_json() -> None:
+    answer = json.loads(cli("--format", "json", "TFD203", "xid:79").stdout)
+    assert answer["pages"][0]["name"] == "driver-too-old"
+    assert answer["codes"][0]["value"] == 79
+
+
+def test_list_and_all() -> None:
+    listing = cli("--list").stdout.splitlines()
+    assert any(line.startswith("TFD203  driver-too-old") for line in listing)
+    assert any("harmless" in line for line in listing)
+    assert cli("--all").stdout.count("## What to do") >= len(listing) * 0.9
+
+
+def refused(*arguments: str) -> str:
+    with pytest.raises(BadInput) as wrong:
+        cli(*arguments)
+    return str(wrong.value)
+
+
+def test_input_that_is_not_usable(tmp_path: Path) -> None:
+    empty = tmp_path / "empty.log"
+    empty.touch()
+    assert "folder" in refused(str(tmp_path))
+    assert "empty" in refused(str(empty))
+    assert "does not exist" in refused(str(tmp_path / "no.log"))
+    assert "driver-too-old" in refused("driver-to-old")
+    assert "--list" in refused("qqqqqqqq")
+    assert "KEY=VALUE" in refused("--no-host", "--given", "WSL2", __file__)
+    assert "install" in refused("--no-host", "--given", "colour=red", __file__)
+    assert "log file" in refused()
+
+
+def test_an_empty_standard_input_is_refused() -> None:
+    with pytest.raises(BadInput, match="empty"):
+        cli("--no-host", "-")
+
+
+def test_bad_input_ends_with_exit_code_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["explain", str(tmp_path)])
+    assert end.value.code == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_recorded_machine_decides(tmp_path: Path) -> None:
+    """The log alone speaks of a machine without a GPU; the recording shows an NVIDIA card and no driver."""
+    (tmp_path / "lspci-vvv.txt").write_text(
+        "01:00.0 VGA compatible controller [0300]: NVIDIA Corporation GA102 [GeForce RTX 3090] [10de:2204] (rev a1)\n\tKernel modules: nouveau\n",
+        encoding="utf-8",
+    )
+    log = tmp_path / "log.txt"
+    log.write_text("failed call to cuInit: UNKNOWN ERROR (303)\n", encoding="utf-8")
+    alone = json.loads(cli("--no-host", "--format", "json", str(log)).stdout)
+    there = json.loads(cli("--host", str(tmp_path), "--format", "json", str(log)).stdout)
+    assert alone["diagnoses"][0]["role"] == "harmless"
+    assert there["diagnoses"][0]["role"] == "cause"
+    assert there["situation"]["has_gpu"] == "yes"
+
+
+def test_a_log_of_another_machine_leaves_this_one_out(tmp_path: Path) -> None:
+    root = tmp_path / "root" / "proc"
+    root.mkdir(parents=True)
+    (root / "version").write_text("Linux version 6.1.0-13-amd64 (a@b) #1 SMP\n", encoding="utf-8")
+    (tmp_path / "root" / "etc").mkdir()
+    (tmp_path / "root" / "etc" / "os-release").write_text('ID=debian\nVERSION_ID="12"\n', encoding="utf-8")
+    log = tmp_path / "log.txt"
+    log.write_text("Could not load dynamic library 'cudart64_110.dll'; dlerror: cudart64_110.dll not found\n", encoding="utf-8")
+    answer = json.loads(cli("--host", str(tmp_path), "--format", "json", str(log)).stdout)
+    assert "not from this machine" in answer["remark"]
+    assert answer["situation"]["os"] == "windows"
+
+
+@pytest.mark.parametrize(
+    ("pair", "facts"),
+    [
+        ("os=Ubuntu 20.04", {"os": "linux"}),
+        ("os=WSL2 Ubuntu on Windows 11", {"os": "wsl2"}),
+        ("os=Windows 10", {"os": "windows"}),
+        ("os=macOS Big Sur 11.6 (Apple M1)", {"os": "macos", "machine": "aarch64"}),
+        ("os=Docker", {"container": "docker"}),
+        ("os=Alpine (python:3.8-alpine)", {"os": "linux", "libc": "musl"}),
+        ("python=3.9.7", {"python": "3.9.7"}),
+        ("tensorflow=intel-tensorflow 2.1.0", {"tensorflow": "2.1.0", "distribution": "intel-tensorflow"}),
+        ("tensorflow=2.12.0 (tensorflow-gpu)", {"tensorflow": "2.12.0"}),
+        ("cuda=11.6 (nvidia-smi)", {"driver_cuda": "11.6"}),
+        ("cuda=11.2 (conda)", {"cuda": "11.2", "install": "11.2 (conda)"}),
+        ("cuda=ROCm 3.7", {"rocm": "3.7", "vendor": "amd"}),
+        ("driver=515.43.04", {"driver": "515.43.04", "has_gpu": "yes"}),
+        ("gpu=2 x RTX 3090", {"gpus": "2", "compute_capability": "8.6"}),
+        ("gpu=2x A10, 2x T4", {"gpus": "4"}),
+        ("gpu=GeForce 940MX (cc 5.0)", {"compute_capability": "5.0", "laptop": "yes"}),
+        ("gpu=none used", {"has_gpu": "no"}),
+        ("gpu=gfx701 (Hawaii)", {"vendor": "amd"}),
+        ("gpus=8", {"gpus": "8", "has_gpu": "yes"}),
+        ("container=no", {"container": "no"}),
+        ("install=pip in docker", {"container": "docker"}),
+    ],
+)
+def test_what_people_write_is_understood(pair: str, facts: dict[str, str]) -> None:
+    assert facts.items() <= understand([pair], Tables()).items()
+
+
+@pytest.mark.parametrize("pair", ["python=3.9/3.10 tried", "tensorflow=1.13 to 2.1", "cuda=unknown", "driver="])
+def test_what_is_not_clear_is_not_taken(pair: str) -> None:
+    assert not {"python", "tensorflow", "cuda", "driver"} & understand([pair], Tables()).keys()

@@ -10,6 +10,7 @@ import importlib
 import pkgutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import BinaryIO, Callable, Optional
 
 from tfdoctor.engine import Facts, Probe, all_probes, run_rule
@@ -184,7 +185,8 @@ def rules_of(codes: Iterable[str]) -> dict[str, Rule]:
     return found
 
 
-def rule_files() -> dict[str, str]:
+@cache
+def rule_files() -> Mapping[str, str]:
     """Code -> the module of its rule: a file is named after its code (tfd203_driver_too_old)."""
     from tfdoctor import rules
 
@@ -225,7 +227,7 @@ def _told(answer: Answer, rules: Rules) -> Explained:
         _quotes(answer.found),
         _message(answer, diagnosis, rule),
         tuple(cause.name for cause in answer.alternatives),
-        answer.decide_by,
+        _(answer.decide_by) if answer.decide_by else "",
         diagnosis.fixes if diagnosis and diagnosis.fixes else _advice(rule),
     )
 

@@ -39,7 +39,7 @@ def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     home_of_programs = tmp_path / "programs"
     home_of_programs.mkdir()
     monkeypatch.setenv("PATH", str(home_of_programs))
-    monkeypatch.setattr("tfdoctor.host.SYSTEM_FOLDERS", (str(home_of_programs),))
+    monkeypatch.setattr("tfdoctor.host.live.SYSTEM_FOLDERS", (str(home_of_programs),))
 
     def make(changes: dict[str, Any] | None = None, programs: dict[str, str] | None = None, env: dict[str, str] | None = None) -> LiveHost:
         for name, script in (programs or {}).items():

@@ -42,7 +42,7 @@ def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     empty = tmp_path / "programs"
     empty.mkdir()
     monkeypatch.setenv("PATH", str(empty))
-    monkeypatch.setattr("tfdoctor.host.SYSTEM_FOLDERS", (str(empty),))
+    monkeypatch.setattr("tfdoctor.host.live.SYSTEM_FOLDERS", (str(empty),))
     for name in ("container", "KUBERNETES_SERVICE_HOST", "CUDA_VISIBLE_DEVICES", *(n for n in os.environ if n.startswith(("SLURM_", "NVIDIA_")))):
         monkeypatch.delenv(name, raising=False)
 
@@ -431,8 +431,8 @@ def test_what_opening_came_to(tmp_path):
 
 
 def test_opening_that_never_ends_is_unknown(tmp_path, monkeypatch):
-    monkeypatch.setattr("tfdoctor.host.OPEN_EACH", "import time; print(flush=True); time.sleep(600)")
-    monkeypatch.setattr("tfdoctor.host.OPEN_LIMIT", 1.0)
+    monkeypatch.setattr("tfdoctor.host.live.OPEN_EACH", "import time; print(flush=True); time.sleep(600)")
+    monkeypatch.setattr("tfdoctor.host.live.OPEN_LIMIT", 1.0)
     facts = live(tmp_path)
     assert [n.error for n in facts.get(DeviceNodes).nodes] == [None, None, None]
 

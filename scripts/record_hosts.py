@@ -38,13 +38,15 @@ Change = Callable[[Path], None]
 
 @dataclass(frozen=True)
 class Stand:
-    """One stand-in machine: NVML's profile (None: no libnvidia-ml), changes to the tree, the environment, variables."""
+    """One stand-in machine: NVML's profile (None: no libnvidia-ml), changes to the tree, the environment, variables, and
+    what of libcuda's profile differs."""
 
     profile: Optional[Any]
     environment: str
     tree: Mapping[str, Optional[str]] = field(default_factory=dict)
     variables: Mapping[str, str] = field(default_factory=dict)
     links: Mapping[str, str] = field(default_factory=lambda: trees.LINKS)
+    cuda: Mapping[str, Any] = field(default_factory=dict)
 
 
 def driver(version: str) -> dict[str, str]:
@@ -55,12 +57,14 @@ def driver(version: str) -> dict[str, str]:
     return {"/proc/driver/nvidia/version": text}
 
 
-def wide(*addresses: str, device: str, device_class: str = "0x030200") -> tuple[dict[str, str], dict[str, str]]:
-    """(files, links) of GPUs at full width behind ports of their own, in place of the workstation's card."""
+def wide(
+    *addresses: str, device: str, device_class: str = "0x030200", first: int = 2
+) -> tuple[dict[str, str], dict[str, str]]:
+    """(files, links) of devices at full width behind ports of their own (`first` and on), in place of the workstation's card."""
     files: dict[str, str] = {}
     links: dict[str, str] = {}
     for number, address in enumerate(addresses):
-        port = f"{trees.PCI}/0000:00:{number + 2:02x}.0"
+        port = f"{trees.PCI}/0000:00:{number + first:02x}.0"
         card = f"{port}/{address}"
         for place, kind, vendor, what in (
             (port, "0x060400", "0x8086", "0xa70d"),
@@ -110,6 +114,7 @@ def stands() -> dict[str, Stand]:
     pair_files, pair_links = wide("0000:01:00.0", "0000:02:00.0", device="0x2204", device_class="0x030000")
     buses = ("19", "3b", "4c", "5d", "9b", "bb", "cb", "db")
     eight_files, eight_links = wide(*(f"0000:{b}:00.0" for b in buses), device="0x2330")
+    switch_files, switch_links = wide(*(f"0000:{b:02x}:00.0" for b in range(5, 9)), device="0x22a3", device_class="0x068000", first=10)
     nodes = {f"/dev/nvidia{n}": "" for n in range(8)}
     loaded = driver("550.54.14")
     docker = {
@@ -155,11 +160,18 @@ def stands() -> dict[str, Stand]:
             links=ampere["links"],
         ),
         "ubuntu-a100-mig-tf2.20": Stand(fake_nvml.a100_mig(), "rc-2200", **one("0x20b2", **loaded)),
-        "ubuntu-8xh100-tf2.20-no-fabric-manager": Stand(
+        "ubuntu-8xh100-tf2.20-driver550": Stand(
             fake_nvml.h100x8(),
             "rc-2200",
             {**bare(), **eight_files, **loaded, **nodes},
             links=eight_links,
+        ),
+        "ubuntu-8xh100-tf2.20-no-fabric-manager": Stand(
+            fake_nvml.h100x8().but({"driver": "570.133.20", "cuda_driver": 12080, "gpu.*.fabric": "1 0 0"}),
+            "rc-2200",
+            {**bare(), **eight_files, **switch_files, **driver("570.133.20"), **nodes, "/proc/1/comm": "systemd\n"},
+            links={**eight_links, **switch_links},
+            cuda={"init": 802},
         ),
         "ubuntu-2xrtx3090-one-lost": Stand(
             fake_nvml.lost_gpu(),
@@ -184,7 +196,7 @@ def record(name: str, stand: Stand, environments: Path) -> None:
         root = trees.build(work / "root", dict(stand.tree), stand.links)
         env: dict[str, str] = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/home/user"}
         if stand.profile is not None:
-            card = fake_cuda.profile(count=1)
+            card = fake_cuda.profile(count=int(stand.profile.values["count"])).but(stand.cuda)
             env |= fake_nvml.merge(fake_nvml.environment(stand.profile, work), fake_cuda.environment(card, work))
         env |= {"TFDOCTOR_ROOT": str(root), **stand.variables}
         python = environments / stand.environment / "bin" / "python"

@@ -6,6 +6,7 @@ import facts
 
 from tfdoctor.model import Severity
 from tfdoctor.rules.driver.tfd204_driver_too_old_for_ptx import driver_too_old_for_ptx as rule
+from tfdoctor.verdict import decide
 
 H100 = facts.gpus(facts.gpu(name="NVIDIA H100 PCIe", compute_capability="9.0"))
 
@@ -35,9 +36,16 @@ def test_without_the_api_version_the_branch_tells() -> None:
     assert machine("580.65.06", "").silent(rule)
 
 
-def test_build_not_measured_is_a_warning() -> None:
+def test_build_not_measured() -> None:
     tf = facts.tensorflow(version="2.20.0.dev1", in_table=False)
-    assert machine("535.183.01", "12.2").but(tf).found(rule).severity is Severity.WARNING
+    assert machine("535.183.01", "12.2").but(tf).found(rule)
+
+
+def test_is_a_warning_that_does_not_decide() -> None:
+    assert rule.severity is Severity.WARNING
+    sick = machine("535.183.01", "12.2")
+    assert sick.found(rule).severity is None
+    assert decide(sick.outcomes(rule), sick.facts()).gpu == "yes"
 
 
 def test_unknown_code() -> None:

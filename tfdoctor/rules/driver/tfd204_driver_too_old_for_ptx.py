@@ -18,7 +18,8 @@ from tfdoctor.tables import Tables, driver_branch_of
 from tfdoctor.tables.rows import PtxIsa, TfRelease, as_text
 
 
-@rule("TFD204", Severity.ERROR, caused_by=("TFD203",), blocks=True)
+# A warning and no obstacle: TensorFlow lists the GPU all the same, and that its kernels fail then was not seen on hardware.
+@rule("TFD204", Severity.WARNING, caused_by=("TFD203",))
 def driver_too_old_for_ptx(
     machine: GpuMachine,
     driver: Driver,
@@ -36,7 +37,7 @@ def driver_too_old_for_ptx(
 
     ## How it shows
     - `CUDA_ERROR_UNSUPPORTED_PTX_VERSION: the provided PTX was compiled with an unsupported toolchain` (222)
-    - the GPU is listed, and the first operation on it fails
+    - the GPU is listed, and operations whose kernels exist only as PTX fail
 
     ## How to be sure
     The CUDA version that `nvidia-smi` shows (what the driver can do) is below the CUDA that TensorFlow was built with, and
@@ -60,19 +61,14 @@ def driver_too_old_for_ptx(
     for isa, concerned in sorted(by_isa.items()):
         row = tables.ptx_driver(isa) if isa else None
         if row is not None and not _compiles(driver, row):
-            yield _diagnosis(tuple(concerned), row, driver, tensorflow, platform, tables)
+            yield _diagnosis(tuple(concerned), row, driver, tensorflow, platform)
 
 
 def _diagnosis(
-    concerned: tuple[Gpu, ...],
-    row: PtxIsa,
-    driver: Driver,
-    tensorflow: TensorFlow,
-    platform: Optional[Platform],
-    tables: Tables,
+    concerned: tuple[Gpu, ...], row: PtxIsa, driver: Driver, tensorflow: TensorFlow, platform: Optional[Platform]
 ) -> Diagnosis:
     message = _(
-        "{gpu} must compile this TensorFlow's PTX {ptx}, which needs a driver for CUDA {need}, and driver {driver} is for CUDA {have}."
+        "TensorFlow lists {gpu} but has kernels for it that the driver must compile from PTX {ptx}: that needs a driver for CUDA {need}, and driver {driver} is for CUDA {have}."
     ).format(gpu=_names(concerned), ptx=row.ptx_isa, need=row.cuda, driver=driver.version, have=driver.cuda or "?")
     evidence = (
         Evidence(
@@ -81,11 +77,8 @@ def _diagnosis(
         ),
         Evidence(_("PTX {ptx} came with CUDA {cuda}").format(ptx=row.ptx_isa, cuda=row.cuda), row.source),
     )
-    whole = all(needs_ptx(g.compute_capability or "", tensorflow.compute_capabilities) for g in concerned)
-    measured = _measured(tensorflow, tables) is not None
     fix = remedies.install_driver(platform, str(row.driver_branch) if row.driver_branch else "")
-    severity = None if row.solid and measured and whole else Severity.WARNING
-    return Diagnosis(message, evidence, (fix,), severity, tuple(g.index for g in concerned))
+    return Diagnosis(message, evidence, (fix,), gpus=tuple(g.index for g in concerned))
 
 
 def _measured(tensorflow: TensorFlow, tables: Tables) -> Optional[TfRelease]:
@@ -130,7 +123,7 @@ def _compiles(driver: Driver, row: PtxIsa) -> bool:
 
 def _names(concerned: tuple[Gpu, ...]) -> str:
     if len(concerned) == 1:
-        return f"{concerned[0].label}, {concerned[0].compute_capability},"
-    return _("GPUs {indices} ({name}, {cc})").format(
+        return f"{concerned[0].label}"
+    return _("GPUs {indices} ({name}, compute capability {cc})").format(
         indices=listed(g.index for g in concerned), name=concerned[0].name, cc=concerned[0].compute_capability
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import facts
 
+from tfdoctor.model import Status
 from tfdoctor.probes.gpu_machine import GpuMachine
 from tfdoctor.rules.tensorflow.tfd506_windows_native_gpu_dropped import windows_native_gpu_dropped as rule
 
@@ -33,3 +34,11 @@ def test_rests_on_linux_and_without_a_gpu() -> None:
 def test_directml_is_another_way() -> None:
     plugin = facts.distributions({"tensorflow-directml-plugin": "0.4.0.dev230202"})
     assert facts.silent(rule, GPU, facts.windows(), CPU_BUILD, plugin)
+
+
+def test_the_package_alone_tells_the_system() -> None:
+    assert facts.found(rule, GPU, CPU_BUILD)
+    shell = facts.tensorflow(version="2.15.0", cuda_build=False)
+    assert facts.run(rule, GPU, shell).status is Status.SKIPPED
+    assert facts.found(rule, GPU, shell, facts.distributions({"tensorflow": "2.15.0", "tensorflow-intel": "2.15.0"}))
+    assert facts.run(rule, GPU, shell, facts.distributions()).status is Status.SKIPPED

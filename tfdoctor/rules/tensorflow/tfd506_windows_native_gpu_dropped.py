@@ -7,20 +7,22 @@ from typing import Optional
 from tfdoctor import remedies
 from tfdoctor.engine import rule
 from tfdoctor.i18n import _
-from tfdoctor.model import Diagnosis, Evidence, Found, NotApplicable, Severity
+from tfdoctor.model import Diagnosis, Evidence, Found, NotApplicable, Severity, Unavailable
 from tfdoctor.probes.gpu_machine import GpuMachine
 from tfdoctor.probes.interpreter import Distributions
 from tfdoctor.probes.platform import Platform
 from tfdoctor.probes.tensorflow import TensorFlow
 from tfdoctor.tables import Tables
 
+WINDOWS_ONLY = "tensorflow-intel"
+
 
 @rule("TFD506", Severity.ERROR, blocks=True)
 def windows_native_gpu_dropped(
     machine: GpuMachine,
-    platform: Platform,
     tensorflow: TensorFlow,
     tables: Tables,
+    platform: Optional[Platform],
     distributions: Optional[Distributions],
 ) -> Found:
     """This TensorFlow has no GPU support on native Windows, whatever CUDA is installed.
@@ -50,9 +52,13 @@ def windows_native_gpu_dropped(
     - https://www.tensorflow.org/install/pip#windows-native
     - https://github.com/tensorflow/tensorflow/issues/60237
     """
-    if platform.system != "windows":
+    # tensorflow-intel exists for native Windows only (compat/distributions.json): a pip freeze with it tells the system.
+    there = tensorflow.distribution == WINDOWS_ONLY or bool(distributions and distributions.version(WINDOWS_ONLY))
+    if platform is None and not there:
+        raise Unavailable(_("the operating system is not known"))
+    if platform is not None and platform.system != "windows":
         raise NotApplicable(_("this is not native Windows"))
-    row = tables.system_support("windows", platform.machine, tensorflow.version)
+    row = tables.system_support("windows", platform.machine if platform else "x86_64", tensorflow.version)
     if row is None or row.gpu != "no" or tensorflow.cuda_build:
         return None
     if distributions is not None and "tensorflow-directml-plugin" in distributions.by_name:
@@ -62,8 +68,7 @@ def windows_native_gpu_dropped(
             version=tensorflow.version, last="2.10"),
         evidence=(
             Evidence(row.what, row.source),
-            Evidence(_("TensorFlow {version} on {system}").format(version=tensorflow.version, system=platform.system),
-                     tensorflow.source),
+            Evidence(f"{tensorflow.distribution} {tensorflow.version}", tensorflow.source),
         ),
         fixes=(
             remedies.by_hand(_("Install WSL2 and use TensorFlow there"), ("wsl", "--install"),

@@ -34,9 +34,5 @@ def test_a_dependency_of_the_same_major_is_another_fault() -> None:
     assert broken.fired(facts.tensorflow(), lost) == {"TFD327": None}
 
 
-def test_what_tensorflow_has_opened_already_is_found() -> None:
-    assert broken.fired(facts.tensorflow(), facts.libraries(_solver("libcublas.so.12"))) == {}
-
-
 def test_healthy() -> None:
     assert facts.silent(rule, GPU, facts.tensorflow(), facts.libraries())

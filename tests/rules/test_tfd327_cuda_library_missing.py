@@ -37,3 +37,9 @@ def test_healthy() -> None:
 def test_a_library_of_a_feature_alone_is_not_missed() -> None:
     feature = facts.library("cupti", picked=None)
     assert facts.silent(rule, GPU, facts.tensorflow(), facts.libraries(feature))
+
+
+def test_a_file_that_is_cut_short() -> None:
+    picked = facts.library_file("/opt/cuda/lib64/libcufft.so.11", "11.2", origin="other", problem="file too short")
+    found = facts.found(rule, GPU, facts.tensorflow(), facts.libraries(facts.library("cufft", picked=picked)))
+    assert "libcufft.so.11" in found.message and "file too short" in found.evidence[0].says

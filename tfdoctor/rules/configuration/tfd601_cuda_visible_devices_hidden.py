@@ -90,7 +90,7 @@ def _all_hidden(
     if seen.twice is not None:
         why = _("GPU {entry} is listed twice, which leaves none").format(entry=seen.twice)
     elif not value:
-        why = _("it is set to an empty text, which hides every GPU")
+        why = _("an empty text hides every GPU")
     elif count is not None and (seen.stopped_at or "").isdigit():
         why = _("{entry} names no GPU, and the {count} here have indices up to {last}").format(
             entry=seen.stopped_at, count=count, last=count - 1)
@@ -98,7 +98,7 @@ def _all_hidden(
         why = _("its first entry, {entry}, names no GPU").format(entry=repr(seen.stopped_at or ""))
     note = _("The scheduler of this job sets it: ask for GPUs there instead.") if job and job.scheduler == "slurm" else ""
     return Diagnosis(
-        _("{name} is set to {value}: {why}, so no CUDA program sees a GPU.").format(name=NAME, value=repr(value), why=why),
+        _("{name} is set to {value}, so no CUDA program sees a GPU: {why}.").format(name=NAME, value=repr(value), why=why),
         evidence=(Evidence(f"{NAME}={value}", environment.source),),
         fixes=(remedies.variable(NAME, None, note=note),),
     )

@@ -11,27 +11,21 @@ from tfdoctor.rules.libraries._which import soname_major
 
 @dataclass(frozen=True)
 class Broken:
-    """A needed library, the copy that would be taken, and what that copy lacks."""
+    """A needed library, the copy that would be taken, what that copy lacks, and what is wrong with the file itself."""
 
     library: Library
     picked: LibraryFile
-    lacks: tuple[str, ...]
+
+    @property
+    def lacks(self) -> tuple[str, ...]:
+        """The dependencies that are not found, when the library is opened where TensorFlow opens it."""
+        return self.picked.missing
 
 
 def broken(libraries: Libraries) -> tuple[Broken, ...]:
-    """Needed libraries with an unresolved dependency.
-
-    A dependency that TensorFlow itself opens counts as found: the loader takes an object of that soname which is
-    already in the process.
-    """
-    opened = {entry.soname for entry in libraries.libraries if entry.picked is not None}
-    out = []
-    for entry in libraries.libraries:
-        if entry.needed and entry.picked is not None:
-            lacks = tuple(name for name in entry.picked.missing if name not in opened)
-            if lacks:
-                out.append(Broken(entry, entry.picked, lacks))
-    return tuple(out)
+    """Needed libraries that are found and would not load."""
+    found = [(entry, entry.picked) for entry in libraries.libraries if entry.needed and entry.picked is not None]
+    return tuple(Broken(entry, picked) for entry, picked in found if picked.missing or picked.problem)
 
 
 #: Libraries whose soname carries the CUDA major version in every release of CUDA from 11 on.

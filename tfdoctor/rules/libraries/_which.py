@@ -50,6 +50,11 @@ class Fault:
         return tuple(dict.fromkeys(folder(copy.path) for copy in self.copies))
 
     @property
+    def places(self) -> str:
+        """The same for a message: folders of the wheels without the site-packages they are all in."""
+        return ", ".join(dict.fromkeys(below_site(copy.path) or folder(copy.path) for copy in self.copies))
+
+    @property
     def evidence(self) -> tuple[Evidence, ...]:
         """One observation for each copy; the source is the file."""
         return tuple(Evidence(f"{copy.soname} {copy.version}".strip(), copy.path) for copy in self.copies)
@@ -149,7 +154,7 @@ class Situation:
         if release is None or release.version != self.tensorflow.version:
             return False
         listed = searched(release, entry.caller)
-        wheels = {_below_site(copy.path) for copy in same(entry) if copy.origin == "pip"} - {""}
+        wheels = {below_site(copy.path) for copy in same(entry) if copy.origin == "pip"} - {""}
         return "nvidia/cuda_runtime/lib" in listed and bool(wheels) and not wheels & listed
 
     # No copy is there -------------------------------------------------------------------------------------------
@@ -247,7 +252,7 @@ def searched(release: TfRelease, caller: str = "") -> frozenset[str]:
     return frozenset(dirs.get(name) or dirs.get(OPENS_CUDA) or ())
 
 
-def _below_site(path: str) -> str:
+def below_site(path: str) -> str:
     """`nvidia/cudnn/lib` of a path in a site-packages folder; "" when it is not one of a wheel."""
     match = re.search(r"(?:site|dist)-packages/(nvidia/[^/]+/lib|tensorrt\w*)/[^/]+$", path)
     return match.group(1) if match else ""

@@ -71,9 +71,9 @@ def release_library_path_defect(
     if defect is not None:
         fixes.insert(0, remedies.install(interpreter, with_extra(tensorflow, tables)))
     return Diagnosis(
-        _("TensorFlow {version} does not look where its CUDA packages are: {caller} searches without {folders}, "
-          "so {names} is not found although it is installed.").format(
-            version=tensorflow.version, caller=caller, folders=", ".join(fault.folders), names=fault.names),
+        _("TensorFlow {version} does not look where its CUDA packages are: the RUNPATH of {caller} lacks {folders}, so {names} "
+          "is not found although it is installed.").format(
+            version=tensorflow.version, caller=caller, folders=fault.places, names=fault.names),
         evidence=fault.evidence + _row(defect),
         fixes=tuple(fixes),
     )

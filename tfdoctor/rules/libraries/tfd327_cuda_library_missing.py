@@ -81,6 +81,9 @@ def _absence(entry: Library, libraries: Libraries) -> Evidence:
 
 
 def _damage(item: Broken) -> Evidence:
+    if item.picked.problem:
+        return Evidence(_("{soname} cannot be loaded: {problem}").format(
+            soname=item.library.soname, problem=item.picked.problem), item.picked.path)
     return Evidence(_("{soname} needs {lacks}, which is not found").format(
         soname=item.library.soname, lacks=", ".join(item.lacks)), item.picked.path)
 

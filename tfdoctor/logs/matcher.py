@@ -78,6 +78,8 @@ class _Words:
         hits.sort(key=lambda hit: hit[1])
         number, start, end, rows = block.first_line, 0, -1, list[int]()
         for word, at, _past in hits:
+            if at >= block.own:
+                break
             if at >= end:
                 if end >= 0:
                     yield number, start, end, rows
@@ -116,7 +118,7 @@ class Matcher:
         lines = 0
         words = self._everything
         for block in blocks:
-            lines = block.first_line - 1 + block.lines + (not block.text.endswith(b"\n"))
+            lines = block.first_line - 1 + block.lines + (block.text[block.own - 1 : block.own] != b"\n")
             for number, start, end, rows in words.candidates(block):
                 known = False
                 for index in rows:

@@ -13,6 +13,9 @@ BLOCK = 1 << 20
 #: A line longer than this is cut there; the rest counts as its continuation.
 LONGEST_LINE = 1 << 20
 
+#: Lines of the next block that a block shows as well: a message of several lines has at most one more than these.
+AHEAD = 5
+
 #: Colours, which are most of them.
 _COLOURS = re.compile(rb"\x1b\[[0-9;]*m")
 #: Colours and cursor movements (ECMA-48 CSI), window titles (OSC), character set switches. Each part is bounded.
@@ -21,10 +24,12 @@ _ESCAPES = re.compile(rb"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b\n]{0,5
 
 @dataclass(frozen=True)
 class Block:
-    """Whole lines of a log: `text` in UTF-8 (ends with a line end, except perhaps at the end of the log), the number
-    of its first line, from 1, and how many line ends it holds."""
+    """Whole lines of a log: `text` in UTF-8. Its first `own` bytes are the block's; what follows are the next lines, which
+    come again in the next block and are there for messages of several lines. `first_line`: number of its first line,
+    from 1. `lines`: line ends in its own part."""
 
     text: bytes
+    own: int
     first_line: int
     lines: int
 
@@ -35,22 +40,39 @@ def blocks(stream: BinaryIO, progress: Optional[Callable[[int], None]] = None) -
     line = 1
     for piece in _decoded(stream, progress):
         rest += piece
-        end = rest.rfind(b"\n") + 1
+        past = rest.rfind(b"\n") + 1
+        end = _before_last_lines(rest, past)
         if not end and len(rest) >= LONGEST_LINE:
-            end = len(rest)
+            end = past = past or len(rest)
         if end:
-            block = _block(rest[:end], line)
+            block = _block(rest[:end], rest[end:past], line)
             line += block.lines
             yield block
             rest = rest[end:]
     if rest:
-        yield _block(rest, line)
+        yield _block(rest, b"", line)
 
 
-def _block(raw: bytes, first_line: int) -> Block:
-    text = _COLOURS.sub(b"", raw) if b"\x1b" in raw else raw
-    text = _ESCAPES.sub(b"", text) if b"\x1b" in text else text
-    return Block(text, first_line, text.count(b"\n"))
+def _before_last_lines(text: bytes, past: int) -> int:
+    """Where the last AHEAD whole lines before `past` begin; 0 when there are no more than these."""
+    place = past
+    for _line in range(AHEAD):
+        if place <= 0:
+            return 0
+        place = text.rfind(b"\n", 0, place - 1) + 1
+    return place
+
+
+def _block(raw: bytes, ahead: bytes, first_line: int) -> Block:
+    text = _plain(raw)
+    return Block(text + _plain(ahead), len(text), first_line, text.count(b"\n"))
+
+
+def _plain(text: bytes) -> bytes:
+    if b"\x1b" not in text:
+        return text
+    text = _COLOURS.sub(b"", text)
+    return _ESCAPES.sub(b"", text) if b"\x1b" in text else text
 
 
 def _decoded(stream: BinaryIO, progress: Optional[Callable[[int], None]]) -> Iterator[bytes]:

@@ -44,7 +44,8 @@ class Distribution:
     """One installed distribution. `name` normalized (PEP 503), `location` its site-packages, `requires` its Requires-Dist.
 
     `damage` are the files that RECORD names and that are missing, empty or changed (relative paths, the first few);
-    `damaged` counts them, of `checked` files. `problem`: why its metadata could not be read ("" fine). `installer`: "pip", "uv", "conda", ""."""
+    `damaged` counts them, of `checked` files; `gone` counts those that are missing or empty (named first in `damage`), the
+    others are changed; None: not told. `problem`: why its metadata could not be read ("" fine). `installer`: "pip", "uv", "conda", ""."""
 
     name: str
     version: str
@@ -55,6 +56,7 @@ class Distribution:
     problem: str = ""
     installer: str = ""
     checked: int = 0
+    gone: Optional[int] = None
 
 
 @dataclass(frozen=True)
@@ -137,6 +139,7 @@ def _distribution(entry: Mapping[str, Any]) -> Distribution:
         problem=text(entry.get("problem")),
         installer=text(entry.get("installer")),
         checked=number(entry.get("checked")),
+        gone=number(entry["gone"]) if "gone" in entry else None,
     )
 
 

@@ -12,7 +12,8 @@ The object (target.json of a recording is the same)::
                 "user_site": "…" ("" not read), "soabi": "cpython-311-x86_64-linux-gnu"},
      "path": [folders where the user's program would look, in order; the working directory first],
      "distributions": [{"name", "version", "location", "info", "requires": […], "installer", "problem",
-                        "owns_tensorflow": true, "checked": 2043, "damaged": 0, "damage": ["…"]}],
+                        "owns_tensorflow": true, "checked": 2043, "damaged": 0, "gone": 0 (of the damaged: missing or empty),
+                        "damage": ["…"] (those that are gone first)}],
      "leftovers": ["…/~ensorflow-2.15.0.dist-info"],
      "tensorflow": {"found": "/…/tensorflow" | "", "kind": "package" | "module" | "namespace" | "", "real": true,
                     "behind": ["…"], "real_behind": "the first of these with TensorFlow's compiled core",
@@ -249,7 +250,7 @@ def check_files(entry: "dict[str, object]") -> "None":
         entry["owns_tensorflow"] = "tensorflow" in (text_of(os.path.join(str(entry["info"]), "top_level.txt"), 4096) or "").split()
         return
     location = str(entry["location"])
-    owns, checked, hashed, damage = False, 0, 0, []
+    owns, checked, hashed, gone, changed = False, 0, 0, [], []
     for path, digest, size in record_rows(record):
         if path == "tensorflow/__init__.py":
             owns = True
@@ -257,15 +258,16 @@ def check_files(entry: "dict[str, object]") -> "None":
         try:
             have = os.stat(os.path.join(location, path)).st_size
         except (OSError, ValueError):
-            damage.append(path)
+            gone.append(path)
             continue
         if size.isdigit() and have != int(size):
-            damage.append(path)
+            (changed if have else gone).append(path)
         elif digest and have < HASHED_BELOW and hashed < MOST_HASHED and path.endswith(ALWAYS_HASHED):
             hashed += 1
             if differs(os.path.join(location, path), digest):
-                damage.append(path)
-    entry.update(owns_tensorflow=owns, checked=checked, damaged=len(damage), damage=damage[:MOST_DAMAGE])
+                changed.append(path)
+    damage = gone + changed
+    entry.update(owns_tensorflow=owns, checked=checked, damaged=len(damage), gone=len(gone), damage=damage[:MOST_DAMAGE])
 
 
 def record_rows(text: "str") -> "list[tuple[str, str, str]]":

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Optional
 
 from tfdoctor import remedies
 from tfdoctor.engine import rule
-from tfdoctor.i18n import _
-from tfdoctor.model import Diagnosis, Evidence, Found, Severity
+from tfdoctor.i18n import _, ngettext
+from tfdoctor.model import Diagnosis, Evidence, Fix, Found, Safety, Severity
 from tfdoctor.probes.interpreter import Distribution, Distributions, Interpreter
 from tfdoctor.probes.tensorflow import TensorFlowPackages
 
@@ -52,14 +53,49 @@ def tensorflow_files_damaged(
         return None
     first = hurt[0]
     return Diagnosis(
-        _("{count} files of {name} {version} are missing or changed, {path} among them.").format(
-            count=first.damaged, name=first.name, version=first.version, path=first.damage[0] if first.damage else "?"),
+        _message(first),
         evidence=tuple(Evidence(path, f"RECORD of {first.name} {first.version}") for path in first.damage[:5]),
-        fixes=(remedies.reinstall(interpreter, f"{first.name}=={first.version}"),),
-        severity=None if _stops_import(first) else Severity.INFO,
+        fixes=(_afresh(first, interpreter),),
+        severity=_severity(first),
     )
 
 
-def _stops_import(damaged: Distribution) -> bool:
-    """Whether code is among the damaged files, or more of them than are named."""
-    return damaged.damaged > len(damaged.damage) or any(path.endswith(_CODE) for path in damaged.damage)
+def _afresh(damaged: Distribution, interpreter: Optional[Interpreter]) -> Fix:
+    """What is only changed may be somebody's own work: then the question comes first."""
+    fix = remedies.reinstall(interpreter, f"{damaged.name}=={damaged.version}")
+    if damaged.gone != 0:
+        return fix
+    return replace(fix, safety=Safety.ASK, note=_("This overwrites changes that were made on purpose."))
+
+
+def _message(damaged: Distribution) -> str:
+    values = {"name": damaged.name, "version": damaged.version, "path": damaged.damage[0] if damaged.damage else "?"}
+    if damaged.gone:
+        wording = ngettext(
+            "{count} file of {name} {version} is missing or empty: {path}.",
+            "{count} files of {name} {version} are missing or empty, {path} among them.",
+            damaged.gone,
+        )
+        return wording.format(count=damaged.gone, **values)
+    if damaged.gone == 0:
+        wording = ngettext(
+            "{count} file of {name} {version} is not the one that was installed: {path}.",
+            "{count} files of {name} {version} are not those that were installed, {path} among them.",
+            damaged.damaged,
+        )
+    else:
+        wording = _("{count} files of {name} {version} are missing or changed, {path} among them.")
+    return wording.format(count=damaged.damaged, **values)
+
+
+def _severity(damaged: Distribution) -> Optional[Severity]:
+    """Code that is missing stops the import. Code that is only changed need not: somebody may have patched it."""
+    gone = damaged.gone or 0
+    if gone > len(damaged.damage) or _code(damaged.damage[:gone]):
+        return None
+    stops = damaged.damaged > len(damaged.damage) or _code(damaged.damage)
+    return Severity.WARNING if stops else Severity.INFO
+
+
+def _code(paths: tuple[str, ...]) -> bool:
+    return any(path.endswith(_CODE) for path in paths)

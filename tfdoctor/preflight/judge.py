@@ -45,7 +45,7 @@ class Judgement:
 def judge(wanted: Requirement, report: Report, facts: Facts) -> Judgement:
     """Compare one requirement with the machine."""
     try:
-        value = _SEEN[wanted.subject](report, facts)
+        value = value_of(wanted.subject, report, facts)
     except Unavailable as why:
         return _unknown(wanted, str(why))
     except NotApplicable as why:
@@ -59,6 +59,11 @@ def judge(wanted: Requirement, report: Report, facts: Facts) -> Judgement:
     else:
         text = _("{text} is met: {have}.") if holds else _("{text} is not met: {have} is here.")
     return Judgement(wanted, "met" if holds else "not-met", have, text.format(text=wanted.text, have=have))
+
+
+def value_of(subject: str, report: Report, facts: Facts) -> Any:
+    """What is here, in the kind that SUBJECTS gives it; None: not told. Raises Unavailable or NotApplicable."""
+    return _SEEN[subject](report, facts)
 
 
 def judge_all(wanted: Iterable[Requirement], report: Report, facts: Facts) -> tuple[Judgement, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Optional
 
 from tfdoctor import remedies
@@ -37,11 +38,12 @@ def xla_flags_unknown(log: LogMatch, environment: Optional[Environment]) -> Foun
     ## References
     - https://openxla.org/xla/flags_guidance
     """
-    flag = value(log, "flag", "?")
+    unknown = re.findall(r"--\w+", value(log, "flags", ""))
     now = environment.get("XLA_FLAGS") if environment else ""
-    kept = " ".join(word for word in now.split() if word.split("=")[0] != flag.split("=")[0])
+    kept = " ".join(word for word in now.split() if word.split("=")[0] not in unknown)
     return Diagnosis(
-        _("XLA_FLAGS holds {flag}, which this TensorFlow does not know; XLA ends the process for that.").format(flag=flag),
+        _("XLA_FLAGS holds {flags}, which this TensorFlow does not know; XLA ends the process for that.").format(
+            flags=", ".join(unknown) or _("a flag")),
         evidence=(line(log), *((Evidence(f"XLA_FLAGS={now}", environment.source),) if environment and now else ())),
-        fixes=(remedies.variable("XLA_FLAGS", kept or None),),
+        fixes=(remedies.variable("XLA_FLAGS", kept if unknown and kept else None),),
     )

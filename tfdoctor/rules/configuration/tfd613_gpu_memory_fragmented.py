@@ -32,7 +32,7 @@ def gpu_memory_fragmented(log: LogMatch) -> Found:
     - Pad or bucket inputs to a few fixed shapes; that also saves retracing.
     - Without memory growth the regions are larger, which fragments less.
     - Docker, Kubernetes, Slurm: set the variable in the container, pod or job.
-    - Windows: the allocator is there with CUDA 11.2 as well. macOS: does not arise.
+    - Windows: fixed shapes and no memory growth. macOS: does not arise.
 
     ## References
     - https://developer.nvidia.com/blog/using-cuda-stream-ordered-memory-allocator-part-1/

@@ -49,7 +49,7 @@ def nccl_too_old_for_gpu(
     ## What to do
     - Linux, WSL2: TensorFlow 2.21 or newer (its NCCL is 2.27 or newer); a newer pip package does not help older TensorFlow.
     - Until then: `tf.distribute.MirroredStrategy(cross_device_ops=tf.distribute.ReductionToOneDevice())`, without NCCL.
-    - Docker, Kubernetes: NVIDIA's image of 25.03 or newer. Slurm: the same, per node.
+    - Docker, Kubernetes: an image whose NCCL is 2.26 or newer. Slurm: the same, per node.
     - Windows: TensorFlow has no NCCL there. macOS: does not arise.
 
     ## References

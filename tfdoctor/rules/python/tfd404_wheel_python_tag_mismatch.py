@@ -35,8 +35,10 @@ def wheel_python_tag_mismatch(log: LogMatch) -> Found:
     - https://github.com/Qengineering/TensorFlow-JetsonNano/issues/2
     - https://packaging.python.org/en/latest/specifications/platform-compatibility-tags/
     """
+    tag = value(log, "tag", "")
+    wheel = _("The wheel for {tag}").format(tag=f"cp{tag}") if tag else _("The wheel")
     return Diagnosis(
-        _("{wheel} is for another Python or machine than this pip.").format(wheel=value(log, "wheel", _("the wheel"))),
+        _("{wheel} is for another Python or machine than this pip.").format(wheel=wheel),
         evidence=(line(log),),
         fixes=(remedies.by_hand(_("Install it with the pip of the Python that its name states")),),
     )

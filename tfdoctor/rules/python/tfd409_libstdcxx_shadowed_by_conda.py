@@ -38,8 +38,8 @@ def libstdcxx_shadowed_by_conda(log: LogMatch) -> Found:
     - https://github.com/tensorflow/tensorflow/issues/10596
     - https://gcc.gnu.org/onlinedocs/libstdc++/manual/abi.html
     """
-    need = value(log, "version", "GLIBCXX")
-    path = value(log, "path", "libstdc++.so.6")
+    need = value(log, "version", _("a version that the program needs"))
+    path = value(log, "path", _("The libstdc++.so.6 in the message"))
     return Diagnosis(
         _("{path} is taken first and is too old: it lacks {need}.").format(path=path, need=need),
         evidence=(line(log),),

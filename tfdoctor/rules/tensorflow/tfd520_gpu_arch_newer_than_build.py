@@ -35,7 +35,7 @@ def gpu_arch_newer_than_build(machine: GpuMachine, tensorflow: TensorFlow, gpus:
     entry is `compute_NN`, or a line like those above appears. Other programs work on the same GPU.
 
     ## What to do
-    - Linux, WSL2, Docker, Kubernetes: NVIDIA's TensorFlow image of 25.02 or newer for RTX 50 and B200.
+    - Linux, WSL2, Docker, Kubernetes: NVIDIA's TensorFlow image of 25.02 or newer for RTX 50.
     - Or build TensorFlow from source with CUDA 12.8 or newer for this capability; or a newer release once there is one.
     - For failures in generated code alone: do not use `jit_compile=True`, unset TF_XLA_FLAGS, and try again.
     - A newer driver or ptxas alone does not help. Slurm: an older GPU type, or that image.

@@ -13,9 +13,10 @@ import re
 import types
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Callable, Optional, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Callable, Optional, TypeVar
 
 from tfdoctor.model import (
+    BadInput,
     Crash,
     Diagnosis,
     Found,
@@ -41,8 +42,7 @@ class Probe:
 
 def probe(look: Callable[..., Any]) -> Probe:
     """Declare `look` a probe. Its return annotation is the key under which rules ask for the fact."""
-    hints = get_type_hints(look)
-    return Probe(hints.pop("return"), look, _needs(hints))
+    return Probe(look.__globals__[look.__annotations__["return"]], look, _needs(look))
 
 
 def rule(
@@ -54,21 +54,24 @@ def rule(
     """
 
     def declare(check: Callable[..., Found]) -> Rule:
-        hints = get_type_hints(check)
-        hints.pop("return", None)
         known_as = name or check.__name__.replace("_", "-")
-        return Rule(code, known_as, severity, tuple(caused_by), blocks, check, _needs(hints))
+        return Rule(code, known_as, severity, tuple(caused_by), blocks, check, _needs(check))
 
     return declare
 
 
-def _needs(hints: Mapping[str, Any]) -> dict[str, tuple[type, bool]]:
-    """`Optional[X]` -> (X, True), `X` -> (X, False), for each parameter."""
+def _needs(function: Callable[..., Any]) -> dict[str, tuple[type, bool]]:
+    """Parameter -> (the fact that it is annotated with, can do without?).
+
+    Annotations are texts (`from __future__ import annotations`) of two forms, a name or Optional[name]. Looking the
+    name up is twenty times faster than typing.get_type_hints, which matters for 170 rules.
+    """
     needs = {}
-    for name, hint in hints.items():
-        optional = get_origin(hint) is Union and type(None) in get_args(hint)
-        wanted = next(a for a in get_args(hint) if a is not type(None)) if optional else hint
-        needs[name] = (wanted, optional)
+    for parameter, text in function.__annotations__.items():
+        optional = text.startswith("Optional[")
+        name = text[len("Optional[") : -1] if optional else text
+        if parameter != "return":
+            needs[parameter] = (function.__globals__[name], optional)
     return needs
 
 
@@ -148,6 +151,8 @@ class Facts:
             self._have[kind] = maker.look(**self.supply(maker.needs))
         except (Unavailable, NotApplicable) as why:
             self._lacking[kind] = why
+        except BadInput:
+            raise
         except Exception as error:  # noqa: BLE001  a crashed probe is a result: its dependents cannot look
             name = fact_name(kind)
             self.crashes.append(Crash(f"probe {name}", f"{type(error).__name__}: {error}"))
@@ -191,6 +196,8 @@ def run_rule(rule: Rule, facts: Facts) -> Outcome:
         return Outcome(rule, Status.SKIPPED, reason=str(why))
     except NotApplicable as why:
         return Outcome(rule, Status.NOT_APPLICABLE, reason=str(why))
+    except BadInput:
+        raise
     except Exception as error:  # noqa: BLE001  a crashed rule is a result
         return Outcome(rule, Status.CRASHED, reason=f"{type(error).__name__}: {error}")
     return Outcome(rule, Status.FOUND if found else Status.OK, found)

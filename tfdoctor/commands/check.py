@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
-from typing import Optional
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Optional
 
 import click
 
-from tfdoctor.checkup import examine
-from tfdoctor.host import TIME_LIMIT, Host, LiveHost, RecordedHost
+from tfdoctor.host import TIME_LIMIT, Host
 from tfdoctor.i18n import _
 from tfdoctor.model import BadInput, Severity
-from tfdoctor.preflight.judge import judge_all
-from tfdoctor.preflight.sources import gather
-from tfdoctor.probes.smoke import SmokeResults
+from tfdoctor.opening import open_host
 from tfdoctor.progress import Progress
 from tfdoctor.render import FORMATS, renderer
-from tfdoctor.render.outgoing import outgoing
-from tfdoctor.render.view import Checked
-from tfdoctor.scrub import Scrubber
 from tfdoctor.terminal import colour, width
 from tfdoctor.writing import write_for_a_person
+
+if TYPE_CHECKING:
+    from tfdoctor.probes.smoke import SmokeResults
+    from tfdoctor.render.view import Checked
 
 FAIL_ON = {"error": Severity.ERROR, "warning": Severity.WARNING}
 
@@ -81,22 +79,47 @@ def command(
     Exit codes: 0 nothing at or above --fail-on, 1 something found or a requirement not met,
     2 wrong usage or tfdoctor itself failed.
     """
-    wanted = gather(require, expect)
     files = [_output(text) for text in output]
     if smoke and host is not None:
         raise BadInput(_("--smoke runs TensorFlow, which a recorded machine (--host) cannot do."))
     machine = open_host(python, host, timeout)
     try:
-        with Progress(machine.waiting_for):
-            seen = examine(machine, only=only, skip=skip, smoke=_smoke(machine) if smoke else None)
+        checked = _looked_at(machine, require, expect, only=only, skip=skip, smoke=smoke)
+        outside = _outgoing(checked, machine)
     finally:
         machine.close()
-    checked = Checked(seen.report, judge_all(wanted, seen.report, seen.facts))
-    outside = outgoing(checked, Scrubber.of(machine))
     click.echo(rendered(checked if form == "text" else outside, form, verbose), nl=False)
     for other, path in files:
         write_for_a_person(path, renderer(other)(outside))
     sys.exit(exit_code(checked, fail_on))
+
+
+def _looked_at(
+    machine: Host,
+    require: Iterable[str],
+    expect: Iterable[str],
+    *,
+    only: Iterable[str],
+    skip: Iterable[str],
+    smoke: bool,
+) -> Checked:
+    """Probes, rules and requirements are imported here: the machine's children are running by now."""
+    from tfdoctor.checkup import examine
+    from tfdoctor.preflight.judge import judge_all
+    from tfdoctor.preflight.sources import gather
+    from tfdoctor.render.view import Checked
+
+    wanted = gather(require, expect)
+    with Progress(machine.waiting_for):
+        seen = examine(machine, only=only, skip=skip, smoke=_smoke(machine) if smoke else None)
+    return Checked(seen.report, judge_all(wanted, seen.report, seen.facts))
+
+
+def _outgoing(checked: Checked, machine: Host) -> Checked:
+    from tfdoctor.render.outgoing import outgoing
+    from tfdoctor.scrub import Scrubber
+
+    return outgoing(checked, Scrubber.of(machine))
 
 
 def exit_code(checked: Checked, fail_on: str) -> int:
@@ -122,36 +145,6 @@ def _smoke(machine: Host) -> SmokeResults:
     from tfdoctor.commands.smoke import smoke_of
 
     return smoke_of(machine.target)
-
-
-def open_host(python: Optional[str], recorded: Optional[str], timeout: float = TIME_LIMIT) -> Host:
-    """The machine to examine. Raises BadInput for what is none."""
-    if recorded is not None:
-        if python is not None:
-            raise BadInput(_("--python and --host do not go together: a recording tells its interpreter itself."))
-        return RecordedHost(recorded)
-    root = os.environ.get("TFDOCTOR_ROOT") or None
-    if root is not None and not os.path.isdir(root):
-        raise BadInput(_("TFDOCTOR_ROOT={root} is not a folder.").format(root=root))
-    live = LiveHost(None if python is None else interpreter(python), root=root, timeout=timeout).start()
-    if python is not None:
-        live.require_interpreter()
-    return live
-
-
-def interpreter(name: str) -> str:
-    """The path of an interpreter named on the command line. Raises BadInput when nothing there can be run."""
-    if os.path.isdir(name):
-        raise BadInput(
-            _("{path} is a folder; --python wants an interpreter, such as {path}/bin/python.").format(
-                path=name.rstrip("/")
-            )
-        )
-    found = shutil.which(name)
-    if found is None:
-        why = _("is not executable") if os.path.exists(name) else _("does not exist")
-        raise BadInput(_("{path} {why}; --python wants a Python interpreter.").format(path=name, why=why))
-    return found
 
 
 def rendered(checked: Checked, form: str, verbose: bool) -> str:

@@ -76,8 +76,8 @@ def command(
 def _here(tables: Tables) -> Mapping[str, str]:
     """What this machine says of itself; what could not be looked at goes to standard error."""
     from tfdoctor.checkup import facts_of
-    from tfdoctor.commands.check import open_host
     from tfdoctor.fitting.here import look
+    from tfdoctor.opening import open_host
 
     host = open_host(None, None)
     try:

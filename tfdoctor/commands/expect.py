@@ -34,7 +34,7 @@ def command(python: Optional[str], host: Optional[str], output: Optional[str]) -
     Exit codes: 0 written from a healthy machine, 1 written, but something is wrong here, 2 wrong usage.
     """
     from tfdoctor.checkup import examine
-    from tfdoctor.commands.check import open_host
+    from tfdoctor.opening import open_host
     from tfdoctor.progress import Progress
 
     machine = open_host(python, host)

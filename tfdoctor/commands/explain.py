@@ -168,7 +168,7 @@ def readable(name: str) -> None:
 
 
 def _open_host(recorded: Optional[str]) -> Host:
-    from tfdoctor.commands.check import open_host
+    from tfdoctor.opening import open_host
 
     return open_host(None, recorded)
 

@@ -9,7 +9,6 @@ import click
 
 from tfdoctor.checkup import check
 from tfdoctor.children import Children
-from tfdoctor.commands.check import open_host
 from tfdoctor.fixes import apply as applying
 from tfdoctor.fixes import journal
 from tfdoctor.fixes.installer import Installer, installer_of
@@ -17,6 +16,7 @@ from tfdoctor.fixes.plan import Plan, Step, make
 from tfdoctor.host import Host
 from tfdoctor.i18n import _
 from tfdoctor.model import BadInput, Report, Safety, Unavailable
+from tfdoctor.opening import open_host
 from tfdoctor.progress import Progress
 from tfdoctor.tables import Tables
 

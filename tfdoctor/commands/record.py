@@ -18,8 +18,8 @@ def command(folder: str, python: Optional[str]) -> None:
     `tfdoctor check --host DIR` examines it anywhere. User names, host names, home folders, addresses, serial numbers,
     UUIDs, tokens and e-mail are replaced; look through it all the same before you give it away.
     """
-    from tfdoctor.commands.check import open_host
     from tfdoctor.host import LiveHost
+    from tfdoctor.opening import open_host
     from tfdoctor.progress import Progress
     from tfdoctor.record import check_folder, record
 

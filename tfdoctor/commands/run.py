@@ -69,7 +69,7 @@ def _no_gpu_used(scan: Scan) -> bool:
 
 def _host(program: tuple[str, ...]) -> Host:
     """This machine, with the program's own interpreter as the target where the program is one."""
-    from tfdoctor.commands.check import open_host
+    from tfdoctor.opening import open_host
 
     path = shutil.which(program[0])
     python = path if path and os.path.basename(path).startswith("python") else None

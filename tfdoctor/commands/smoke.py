@@ -11,9 +11,9 @@ import click
 
 from tfdoctor.checkup import check
 from tfdoctor.children import Children
-from tfdoctor.commands.check import interpreter, open_host
 from tfdoctor.i18n import _
 from tfdoctor.model import BadInput, Report
+from tfdoctor.opening import interpreter, open_host
 from tfdoctor.probes.smoke import SmokeResults
 from tfdoctor.smoke import plan
 from tfdoctor.smoke.results import SmokeResult

@@ -36,16 +36,26 @@ PROBES = Path(__file__).parent.parent / "probes"  # where the children's scripts
 
 
 class LiveHost(Host):
-    """This machine. `root` stands in for / in ROOTED (TFDOCTOR_ROOT)."""
+    """This machine. `root` stands in for / in ROOTED (TFDOCTOR_ROOT).
+
+    `named`: somebody named the target, so one that runs and does not answer as a Python interpreter does is bad input.
+    One that hangs or crashes is not: that is something to report.
+    """
 
     live = True
 
     def __init__(
-        self, target: Optional[str] = None, *, root: Optional[str] = None, timeout: float = TIME_LIMIT
+        self,
+        target: Optional[str] = None,
+        *,
+        root: Optional[str] = None,
+        timeout: float = TIME_LIMIT,
+        named: bool = False,
     ) -> None:
         self.target = target or sys.executable
         self._root = os.path.normpath(root).rstrip("/") if root else ""
         self._timeout = timeout
+        self._named = named
         self._children = Children()
         self._promises: dict[str, Promise[Any]] = {}
 
@@ -168,19 +178,6 @@ class LiveHost(Host):
         answer: Mapping[str, Any] = self._promise(_("the target interpreter"), self._ask_target).result()
         return answer
 
-    def require_interpreter(self) -> None:
-        """Raise BadInput when the target ran and did not answer as a Python interpreter does.
-
-        One that hangs or crashes is not bad input but something to report.
-        """
-        try:
-            self.target_answer()
-        except _NoAnswer as why:
-            text = _("{path} does not answer as a Python interpreter: {why}.").format(path=self.target, why=why)
-            raise BadInput(text) from why
-        except Unavailable:
-            return
-
     def pip_freeze(self) -> Optional[str]:
         return None
 
@@ -221,13 +218,11 @@ class LiveHost(Host):
             raise Unavailable(_did_not_answer(self.target, self._timeout))
         answer = _json_answer(done, self.target, {})
         if set(answer) == {"error"}:
-            by_itself = done.code is not None and done.code >= 0
-            raise (_NoAnswer if by_itself else Unavailable)(str(answer["error"]))
+            if self._named and done.code is not None and done.code >= 0:
+                text = _("{path} does not answer as a Python interpreter does: {why}.")
+                raise BadInput(text.format(path=self.target, why=answer["error"]))
+            raise Unavailable(str(answer["error"]))
         return answer
-
-
-class _NoAnswer(Unavailable):
-    """A program ran to its end and did not answer the question."""
 
 
 def _did_not_answer(what: str, seconds: float) -> str:

@@ -120,6 +120,7 @@ class Tables:
         if self.extra is not None and not self.extra.is_dir():
             raise TableError(f"TFDOCTOR_COMPAT_EXTRA names {self.extra}, which is not a folder.")
         self._read: dict[type[r.Row], tuple[r.Row, ...]] = {}
+        self._releases: Optional[tuple[r.TfRelease, ...]] = None
 
     def rows(self, row_type: type[R]) -> tuple[R, ...]:
         """All rows of one type, in the table's order. Raises TableError."""
@@ -133,7 +134,10 @@ class Tables:
 
     def releases(self) -> tuple[r.TfRelease, ...]:
         """Every final release, newest first."""
-        return tuple(sorted(self.rows(r.TfRelease), key=lambda row: Parsed(row.version), reverse=True))
+        if self._releases is None:
+            newest_first = sorted(self.rows(r.TfRelease), key=lambda row: Parsed(row.version), reverse=True)
+            self._releases = tuple(newest_first)
+        return self._releases
 
     def release(self, version: str) -> Optional[r.TfRelease]:
         """The row for a release ("2.16.1"), or the newest patch of its minor ("2.16", "2.16.9", "2.16.0rc1").

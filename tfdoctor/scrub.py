@@ -61,7 +61,11 @@ _PATTERNS: tuple[tuple[re.Pattern[str], Replacement], ...] = (
     (re.compile(r"\bi-[0-9a-f]{17}\b"), "i-00000000000000000"),  # and its instances
     (re.compile(r"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])"), "0" * 64),  # containers' names in cgroup paths; digests
 )  # fmt: skip
-_IPV6 = re.compile(r"(?<![\w:.])(?=[0-9A-Fa-f:.]*[0-9])[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?:%\w+)?(?![\w:]|\.\d)")
+# Too short and too simple for an address, a path, an identifier or a secret.
+_PLAIN = re.compile(r"[a-z_ ,-]{0,32}|[0-9]{0,8}(?:\.[0-9]{1,6}){0,2}")
+_IPV6 = re.compile(
+    r"(?<![\w:.])(?=[0-9A-Fa-f:.]*[0-9])[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?:%\w+)?(?![\w:]|\.\d)"
+)
 _IPV4 = re.compile(r"(?<![\w.])(?:0|[1-9]\d{0,2})(?:\.(?:0|[1-9]\d{0,2})){3}(?!\w|\.\w)", re.A)
 # What stands before or after a version with four parts.
 _VERSION_BEFORE = re.compile(
@@ -90,7 +94,9 @@ class Scrubber:
         """With the names that `host` knows itself and its users by."""
         env = _quietly(lambda: dict(host.env())) or {}
         users = {env.get(name, "") for name in ("USER", "LOGNAME", "USERNAME", "SUDO_USER", "LNAME")}
-        hosts = {env.get(name, "") for name in ("HOSTNAME", "COMPUTERNAME", "HOST", "SLURMD_NODENAME", "SLURM_NODENAME")}
+        hosts = {
+            env.get(name, "") for name in ("HOSTNAME", "COMPUTERNAME", "HOST", "SLURMD_NODENAME", "SLURM_NODENAME")
+        }
         homes = {env.get(name, "") for name in ("HOME", "USERPROFILE")}
         for path in ("/etc/hostname", "/proc/sys/kernel/hostname"):
             hosts.add((_quietly(lambda path=path: host.read(path)) or "").strip())  # type: ignore[misc]
@@ -109,6 +115,8 @@ class Scrubber:
 
     def text(self, text: str) -> str:
         """`text` with everything personal replaced."""
+        if _PLAIN.fullmatch(text):  # most texts are: only a name could be personal in them
+            return self._without_names(text)
         self.learn(text)
         for pattern, replacement in _PATTERNS:
             text = pattern.sub(replacement, text)
@@ -119,6 +127,9 @@ class Scrubber:
             text = re.sub(re.escape(home) + r"(?![\w.-])", "/home/user", text)
         for pattern in _HOMES:
             text = pattern.sub(lambda m: m.group() if m.group(2) in KEPT_HOMES else f"{m.group(1)}user", text)
+        return self._without_names(text)
+
+    def _without_names(self, text: str) -> str:
         for word, name in self._names:
             text = word.sub(name, text)
         return text
@@ -135,7 +146,13 @@ class Scrubber:
 
     def _by_key(self, key: str, value: str) -> str:
         clean = self.text(value)
-        if value and _BY_KEY.search(key) and clean == value and not _UUID.search(value) and value not in ("N/A", "[N/A]"):
+        if (
+            value
+            and _BY_KEY.search(key)
+            and clean == value
+            and not _UUID.search(value)
+            and value not in ("N/A", "[N/A]")
+        ):
             return REDACTED
         return clean
 
@@ -164,7 +181,9 @@ def _telling(name: str) -> bool:
 
 
 def _personal(home: str) -> bool:
-    return home.rstrip("/") not in ("", "/root", "/nonexistent", "/home", "/var", "/tmp", "/usr", "/opt") and len(home) > 5
+    return (
+        home.rstrip("/") not in ("", "/root", "/nonexistent", "/home", "/var", "/tmp", "/usr", "/opt") and len(home) > 5
+    )
 
 
 def _quietly(look: Callable[[], Optional[Any]]) -> Optional[Any]:

@@ -40,7 +40,7 @@ MADE = st.lists(st.sampled_from(PIECES) | st.text(max_size=8), max_size=25).map(
 PARSERS = (
     cgroup.kind, cgroup.inside_mounts, command_line.relevant, cpuinfo.parse, cpuinfo.relevant, dmesg.parse, dmesg.relevant, dmesg.message,
     dpkg_status.parse, dpkg_status.relevant, group.names, kfd.gfx, kfd.smi, linux_version.release, linux_version.wsl, lspci.parse, lspci.relevant,
-    lspci.full_address, meminfo.parse, modinfo.parse, os_release.parse, pcie.generation, pcie.width, pcie.bars, proc_driver.version, proc_driver.params,
+    lspci.full_address, meminfo.parse, modinfo.parse, os_release.parse, pcie.generation, pcie.width, pcie.bars, proc_driver.version, proc_driver.machine, proc_driver.params,
     proc_driver.modules, proc_limits.locked_memory,
 )  # fmt: skip
 
@@ -83,6 +83,13 @@ def test_what_a_recording_keeps_reads_like_the_whole(text):
 )  # fmt: skip
 def test_driver_version(text, version, flavour):
     assert proc_driver.version(text) == (version, flavour)
+
+
+def test_driver_architecture():
+    assert proc_driver.machine("NVRM version: NVIDIA UNIX x86_64 Kernel Module  470.82.01  Wed") == "x86_64"
+    assert proc_driver.machine("NVRM version: NVIDIA UNIX Open Kernel Module for aarch64  580.65.06  Release Build") == "aarch64"
+    assert proc_driver.machine("NVRM version: NVIDIA UNIX Open Kernel Module  580.65.06") == ""
+    assert proc_driver.machine("GCC version: gcc for x86_64 Kernel Module") == ""
 
 
 def test_modules_and_params():

@@ -31,6 +31,7 @@ from tfdoctor.probes.pci import Link, Pci
 from tfdoctor.probes.platform import Cpu, Limits, Memory, Platform, Shm
 from tfdoctor.probes.rocm import Rocm
 from tfdoctor.probes.surroundings import Cloud, Container, Jetson, Job, Wsl
+from tfdoctor.probes.tensorflow import TensorFlow
 from tfdoctor.tables import Tables
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads Linux's files")
@@ -545,6 +546,43 @@ def test_other_signs_of_a_gpu(tmp_path):
 def test_stale_node_beside_a_visible_bus_is_no_gpu(tmp_path, no_nvml):
     with pytest.raises(NotApplicable):
         live(tmp_path, {**NO_CARD, "/dev/nvidia0": ""}).get(GpuMachine)
+
+
+LOADED = "NVRM version: NVIDIA UNIX Open Kernel Module for aarch64  580.65.06  Release Build\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "evidence"),
+    [
+        ({"dmesg.txt": "NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.\n"}, "0000:3b:00 fell off the bus"),
+        ({"dmesg.txt": "NVRM: GPU at 0000:3b:00.0 has fallen off the bus.\n"}, "a GPU fell off the bus"),
+        ({"dmesg.txt": "NVRM: Xid (PCI:0000:3b:00): 31, pid=1, name=python\n"}, "NVIDIA's driver reports on 0000:3b:00"),
+        ({"root/proc/driver/nvidia/version": LOADED}, "NVIDIA's driver 580.65.06 is loaded"),
+        ({"nvidia-smi.txt": "Unable to determine the device handle for GPU 0000:02:00.0: GPU is lost.\n"}, "the driver has lost a GPU"),
+        ({"nvidia-smi.txt": "Unable to determine the device handle for GPU 0000:0A:00.0: Unknown Error\n"}, "nvidia-smi names the GPU at 0000:0a:00.0"),
+    ],
+)  # fmt: skip
+def test_few_files_show_a_gpu_too(tmp_path, files, evidence):
+    found = recorded(tmp_path, files).get(GpuMachine)
+    assert (found.evidence, found.count) == (evidence, None)
+
+
+def test_a_loaded_driver_is_no_gpu_where_the_bus_shows_none(tmp_path):
+    """Virtual machines that only serve NVSwitches, a card that was unplugged."""
+    bus = {f"root/sys/bus/pci/devices/0000:00:02.0/{n}": v for n, v in (("class", "0x030000"), ("vendor", "0x8086"), ("device", "0x4680"))}
+    with pytest.raises(NotApplicable):
+        recorded(tmp_path, {**bus, "root/proc/driver/nvidia/version": LOADED}).get(GpuMachine)
+
+
+def test_the_loaded_driver_tells_the_architecture(tmp_path):
+    found = recorded(tmp_path, {"root/proc/driver/nvidia/version": LOADED}).get(Platform)
+    assert (found.system, found.machine) == ("linux", "aarch64")
+
+
+def test_a_driver_file_and_a_pip_freeze_tell_the_build(tmp_path):
+    loaded = LOADED.replace("Open Kernel Module for aarch64", "x86_64 Kernel Module")
+    files = {"root/proc/driver/nvidia/version": loaded, "pip-freeze.txt": "tensorflow==2.20.0\n"}
+    assert recorded(tmp_path, files).get(TensorFlow).cuda_build is True
 
 
 def test_rocm(tmp_path):

@@ -15,7 +15,7 @@ from tfdoctor.i18n import _
 from tfdoctor.loose import mapping
 from tfdoctor.model import NotApplicable, Unavailable
 from tfdoctor.probes.looking import first_text, if_told, text
-from tfdoctor.probes.parse import cpuinfo, linux_version, meminfo, os_release, proc_limits
+from tfdoctor.probes.parse import cpuinfo, linux_version, meminfo, os_release, proc_driver, proc_limits
 
 SHM = "/dev/shm"
 
@@ -156,7 +156,7 @@ def _machine_name(name: str) -> str:
 def _machine(host: Host, stated: Mapping[str, Any], told: Mapping[str, Any]) -> str:
     by_kernel = text(host, "/proc/sys/kernel/arch") or cpuinfo.parse(text(host, "/proc/cpuinfo")).machine
     name = by_kernel or loose.text(stated.get("machine")) or loose.text(told.get("machine")) or (os.uname().machine if host.live else "")
-    return _machine_name(name)
+    return _machine_name(name or proc_driver.machine(text(host, "/proc/driver/nvidia/version")))
 
 
 def _os_release(host: Host) -> dict[str, str]:

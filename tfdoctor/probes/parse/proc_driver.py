@@ -22,6 +22,13 @@ def version(text: str) -> tuple[str, str]:
     return found.group(1), "open" if re.search(r"\bOpen\s+Kernel\s+Module", line) else "proprietary"
 
 
+def machine(text: str) -> str:
+    """The architecture that the NVRM line names ("x86_64", "aarch64"); "" when it names none."""
+    line = next((row for row in text.splitlines() if "NVRM version" in row), "")
+    found = re.search(r"UNIX\s+(?:Open\s+Kernel\s+Module\s+for\s+)?(?!Open\b)([A-Za-z]\w+)", line)
+    return found.group(1) if found else ""
+
+
 def params(text: str) -> dict[str, str]:
     """`EnableMSI: 1` -> {"EnableMSI": "1"}."""
     pairs = (line.partition(":") for line in text.splitlines())

@@ -8,6 +8,7 @@ import pytest
 from tfdoctor.model import Severity
 from tfdoctor.probes.gpu_machine import GpuMachine
 from tfdoctor.probes.pci import Pci
+from tfdoctor.probes.tensorflow import TensorFlow
 from tfdoctor.rules.hardware.tfd101_no_gpu_machine import no_gpu_machine as rule
 
 AMD = facts.pci_device(vendor="1002", device="74a1", device_class="1200", name="AMD Instinct MI300X", driver="amdgpu")
@@ -17,6 +18,13 @@ def test_sick() -> None:
     diagnosis = facts.CPU_ONLY.found(rule)
     assert "no NVIDIA GPU" in diagnosis.message
     assert diagnosis.severity is None and rule.severity is Severity.WARNING
+
+
+def test_advice_about_packages_only_where_tensorflow_is_installed() -> None:
+    assert "uninstall" in str(facts.CPU_ONLY.found(rule).fixes)
+    bare = facts.CPU_ONLY.but(facts.distributions({"tensorflow": None}), rests={TensorFlow: "TensorFlow is not installed"})
+    diagnosis = bare.found(rule)
+    assert diagnosis.fixes == () and "TensorFlow" not in diagnosis.message
 
 
 def test_amd_is_named() -> None:

@@ -72,7 +72,9 @@ def no_gpu_machine(
         return None
     if pci is None or pci.nvidia_gpus:
         raise NotApplicable(_("nothing says that there is no GPU"))
-    message = _("There is no NVIDIA GPU on this machine, so TensorFlow runs on the CPU.")
+    message = _("There is no NVIDIA GPU on this machine.")
+    if tensorflow is not None:
+        message = _("There is no NVIDIA GPU on this machine, so TensorFlow runs on the CPU.")
     if pci.amd_gpus:
         message = _("The only GPU here is AMD's {name}, and TensorFlow's CUDA builds need one of NVIDIA's.").format(
             name=pci.amd_gpus[0].name or pci.amd_gpus[0].device

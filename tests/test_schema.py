@@ -76,7 +76,7 @@ def test_check(host: Path, of_check: Any) -> None:
 def test_facts_of_machines_of_every_kind(machine: facts.Machine, of_check: Any) -> None:
     names = {fact_name(probe.makes) for probe in all_probes()}
     seen = {fact_name(type(fact)): fact for fact in machine.given}
-    missing = {name: "it was not looked at" for name in names - set(seen)}
+    missing = dict.fromkeys(names - set(seen), "it was not looked at")
     resting = frozenset(fact_name(kind) for kind in machine.rests)
     report = Report("python", seen, missing, (), (), Verdict("yes", None, ""), resting)
     of_check.validate(json.loads(renderer("json")(Checked(report))))
@@ -119,6 +119,11 @@ def test_fix(host: Path) -> None:
     strict("fix").validate(printed("fix", "--dry-run", "--host", str(host), "--format", "json"))
 
 
+@pytest.mark.parametrize("other", HOSTS[::3], ids=lambda h: h.name)
+def test_diff(other: Path) -> None:
+    strict("diff").validate(printed("diff", str(HOST), str(other), "--format", "json"))
+
+
 def test_smoke() -> None:
     result = SmokeResult(
         "matmul", "passed", "fine", "timing", (Check("fp16", 1e-3, 1e-2, True),), {"tflops": {"GPU:0 fp16": 1.5}}
@@ -141,4 +146,4 @@ def test_the_schemas_are_installed_with_the_package() -> None:
     """setup.cfg packs them; found through the package, from another folder."""
     code = "from tfdoctor import published; print(*published.names())"
     done = subprocess.run([sys.executable, "-c", code], cwd="/", capture_output=True, text=True, timeout=60)
-    assert done.stdout.split() == ["check", "compat", "explain", "fix", "smoke"]
+    assert done.stdout.split() == ["check", "compat", "diff", "explain", "fix", "smoke"]

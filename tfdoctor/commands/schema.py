@@ -14,7 +14,7 @@ from tfdoctor.published import names, schema
 def command(name: str) -> None:
     """Print the JSON Schema of what COMMAND prints with --format json (default: check).
 
-    COMMAND is check, compat, explain, fix or smoke. The number in `schema` rises when a field goes or changes its
+    COMMAND is check, compat, diff, explain, fix or smoke. The number in `schema` rises when a field goes or changes its
     meaning; new fields may come without, so a reader ignores what it does not know.
 
     \b

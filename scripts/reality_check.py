@@ -166,7 +166,6 @@ CASES = (
         "old-gpu",
         "GPUs of compute capability 3.0",
         wheels_on_path=True,
-        unusable=True,
         cuda={"gpu.0.compute_capability": "3.0", "gpu.1.compute_capability": "3.0"},
     ),
     Case(
@@ -497,6 +496,27 @@ def disagreements(row: Mapping[str, Any]) -> list[str]:
     return found
 
 
+FINDINGS = """\
+## What the cases show
+
+- One library that dlopen cannot load costs all GPUs: libcudart, libcublas, libcublasLt, libcufft, libcusolver,
+  libcusparse, libcudnn, and what they need (libnvJitLink). NCCL, CUPTI, NVRTC, cuRAND, ptxas and TensorRT do not count
+  for listing. At the default log level TensorFlow does not say which library it was.
+- All are opened by libtensorflow_framework.so.2, so its RUNPATH counts. That of 2.16.1 names only cudart's folder, that
+  of 2.21.0 lacks cusolver's.
+- Links to the libraries in `tensorflow/`, as TensorFlow's guide once told people to make, help where that RUNPATH begins
+  with `$ORIGIN/`: to 2.19. From 2.20 on it does not.
+- A file of the right name that is no library ends the loader's search with an error; a 32-bit library and a dangling link
+  are passed over.
+- A missing part of cuDNN (libcudnn_graph.so.9) ends the process of 2.21.0 while it lists its GPUs (exit code -6); 2.18
+  to 2.20 list them all the same.
+- TensorFlow ignores GPUs below compute capability 3.5 when it lists; between that and what the build carries it lists
+  them and cannot use them.
+- What cuInit returns on a machine where NVML is well (999, 803, 100 in the cases) is not asked by `check` alone: that is
+  what `check --smoke` proves.
+"""
+
+
 def table(rows: list[dict[str, Any]]) -> str:
     """docs/reality.md."""
     known = {case.name: place for place, case in enumerate(CASES)}
@@ -512,9 +532,10 @@ def table(rows: list[dict[str, Any]]) -> str:
         f"driver (two A100, driver 550.54.14). `tfdoctor check` looked at the same environment. {agree} of {len(rows)} cases agree.",
         "",
         "*lists*: how many GPUs TensorFlow lists. *cannot load*: libraries that its dlopen does not find (TensorRT,",
-        "which is optional, left out). *verdict*, *because*: what `check` says. Listing looks neither at the compute",
-        "capability nor at the driver's CUDA version: in those two cases TensorFlow lists GPUs that it could not use, and",
-        '"no" is right.',
+        "which is optional, left out). *verdict*, *because*: what `check` says. Listing does not look at the driver's CUDA",
+        'version: with a driver too old for every release TensorFlow lists GPUs that it could not use, and "no" is right.',
+        "",
+        FINDINGS,
     ]
     for release in releases:
         lines += [

@@ -47,6 +47,7 @@ class Notes:
     opened: dict[str, str] = field(default_factory=dict)
     spaces: dict[str, Optional[Space]] = field(default_factory=dict)
     elves: dict[str, Optional[Elf]] = field(default_factory=dict)
+    cuda: Optional[Mapping[str, Any]] = None  # what came of starting CUDA, where it was tried
 
 
 class NotingHost(Host):
@@ -96,6 +97,10 @@ class NotingHost(Host):
 
     def nvml(self) -> Mapping[str, Any]:
         return self.inner.nvml()
+
+    def cuda(self) -> Mapping[str, Any]:
+        self.notes.cuda = self.inner.cuda()
+        return self.notes.cuda
 
     def target_answer(self) -> Mapping[str, Any]:
         return self.inner.target_answer()
@@ -188,6 +193,8 @@ class _Recording:
             yield name, self._scrub.text(recorded_files.CAPTURES.get(name, str)(printed))
         if self._nvml is not None:
             yield "nvml.json", _json(self._scrub.value(self._nvml))
+        if self._notes.cuda is not None:
+            yield "cuda.json", _json(self._scrub.value(self._notes.cuda))
         if self._target is not None:
             yield "target.json", _json(self._scrub.value(self._target))
         modinfo = self._modinfo()

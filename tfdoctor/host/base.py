@@ -105,6 +105,10 @@ class Host(ABC):
         """What NVML answered, in the shape that probes/nvml_child.py describes."""
 
     @abstractmethod
+    def cuda(self) -> Mapping[str, Any]:
+        """What came of starting CUDA, in the shape that probes/cuda_child.py describes."""
+
+    @abstractmethod
     def target_answer(self) -> Mapping[str, Any]:
         """What the target interpreter said of itself, in the shape that probes/target_child.py describes."""
 

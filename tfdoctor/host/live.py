@@ -66,6 +66,8 @@ class LiveHost(Host):
         nodes = self.glob("/dev/nvidia*")
         if nodes:
             self._opening(nodes)
+        if nodes or self.glob("/dev/dxg"):  # without a GPU there is nothing to try; a probe may still ask
+            self._promise("CUDA", self._ask_cuda)
         return self
 
     def path(self, path: str) -> str:
@@ -174,6 +176,10 @@ class LiveHost(Host):
         answer: Mapping[str, Any] = self._promise("NVML", self._ask_nvml).result()
         return answer
 
+    def cuda(self) -> Mapping[str, Any]:
+        answer: Mapping[str, Any] = self._promise("CUDA", self._ask_cuda).result()
+        return answer
+
     def target_answer(self) -> Mapping[str, Any]:
         answer: Mapping[str, Any] = self._promise(_("the target interpreter"), self._ask_target).result()
         return answer
@@ -204,6 +210,22 @@ class LiveHost(Host):
             return {**answer, "state": "timed-out", "error": _did_not_answer("NVML", self._timeout)}
         if answer.get("state") == "crashed":
             return {**answer, "error": _no_answer(done, "NVML")}
+        return answer
+
+    def _ask_cuda(self) -> Mapping[str, Any]:
+        """libcuda in a child, with this process's environment. One that could not be started is "unknown", and no yes."""
+        argv = [sys.executable, "-I", "-S", str(PROBES / "cuda_child.py")]
+        try:
+            done = self._children.run(argv, timeout=self._timeout)
+        except OSError as error:
+            return {"state": "unknown", "error": f"{sys.executable}: {error.strerror}"}
+        if done is None:
+            return {"state": "unknown", "error": _("{program} could not be started").format(program=sys.executable)}
+        answer = _json_answer(done, "CUDA", {"state": "crashed"})
+        if done.timed_out:
+            return {**answer, "state": "timed-out", "error": _did_not_answer("CUDA", self._timeout)}
+        if answer.get("state") == "crashed":
+            return {**answer, "error": _no_answer(done, "CUDA")}
         return answer
 
     def _ask_target(self) -> Mapping[str, Any]:

@@ -205,6 +205,9 @@ class RecordedHost(Host):
     def nvml(self) -> Mapping[str, Any]:
         return self._json("nvml.json")
 
+    def cuda(self) -> Mapping[str, Any]:
+        return self._json("cuda.json")
+
     def target_answer(self) -> Mapping[str, Any]:
         return self._json("target.json")
 

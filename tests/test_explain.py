@@ -307,3 +307,11 @@ def test_what_people_write_is_understood(pair: str, facts: dict[str, str]) -> No
 @pytest.mark.parametrize("pair", ["python=3.9/3.10 tried", "tensorflow=1.13 to 2.1", "cuda=unknown", "driver="])
 def test_what_is_not_clear_is_not_taken(pair: str) -> None:
     assert not {"python", "tensorflow", "cuda", "driver"} & understand([pair], Tables()).keys()
+
+
+ALL_REDUCE = "INFO:tensorflow:batch_all_reduce: 4 all-reduces with algorithm = nccl, num_packs = 1\n"
+
+
+def test_a_log_that_stops_at_the_all_reduce_hangs_there() -> None:
+    assert first_cause("Epoch 1/500\n" + ALL_REDUCE, "gpus=2") == "p2p-broken-by-iommu-acs"
+    assert first_cause(ALL_REDUCE + "Epoch 1/500\n100/100 - 3s 30ms/step\nEpoch 2/500\n" * 3, "gpus=2") == ""

@@ -91,7 +91,7 @@ def explain_scan(
     scan: Scan, catalogue: Catalogue, *, given: Situation, host: Optional[Host] = None
 ) -> Explanation:
     """Explain a log that was already looked through."""
-    stated = stated_by_log(scan.found, catalogue.tables)
+    stated = stated_by_log(scan, catalogue.tables)
     facts, machine, remark = _facts(host, {**stated, **given}, catalogue.tables)
     situation = derived({**machine, **stated, **given}, catalogue.tables)
     for fact in facts_stated(situation if not machine else given, catalogue.tables):

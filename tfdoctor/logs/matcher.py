@@ -34,19 +34,21 @@ _ODD = re.compile(
 
 @dataclass
 class Found:
-    """A known message as the log has it: how often (`more`: at least), the first line numbers, the first text, what it
-    states."""
+    """A known message as the log has it: how often (`more`: at least), the first line numbers and the last, the first
+    text, what it states."""
 
     row: KnownError
     text: str
     count: int = 0
     more: bool = False
+    last: int = 0
     lines: list[int] = field(default_factory=list)
     values: dict[str, str] = field(default_factory=dict)
 
     def add(self, line: int, values: dict[str, str]) -> None:
         """One more occurrence; what the first one did not state, a later one may."""
         self.count += 1
+        self.last = line
         self.more = self.count >= (ENOUGH_FACTS if self.row.role == "fact" else ENOUGH)
         if len(self.lines) < KEPT_LINES:
             self.lines.append(line)

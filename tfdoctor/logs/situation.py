@@ -14,7 +14,7 @@ from typing import Optional
 
 from packaging.version import InvalidVersion, Version
 
-from tfdoctor.logs.matcher import Found
+from tfdoctor.logs.matcher import Scan
 from tfdoctor.tables import Tables, fits
 from tfdoctor.tables.log_rows import Clue, Condition
 from tfdoctor.tables.rows import TfRelease
@@ -22,10 +22,18 @@ from tfdoctor.tables.rows import TfRelease
 Situation = Mapping[str, str]
 
 
-def stated_by_log(found: Iterable[Found], tables: Tables) -> dict[str, str]:
-    """What the known messages state: the constants of their rows and the named groups of their patterns."""
+#: A log "ends with" what is in so many of its last lines: where a program hangs is where its log stops.
+_LAST_LINES = 3
+
+
+def stated_by_log(scan: Scan, tables: Tables) -> dict[str, str]:
+    """What the known messages state: the constants of their rows and the named groups of their patterns. `ends_with`: the
+    ids of the messages in the log's last lines."""
     facts: dict[str, str] = {}
-    for item in found:
+    last = [f.row.id for f in scan.found if f.row.role != "fact" and f.last > scan.lines - _LAST_LINES]
+    if scan.lines > 1:
+        facts["ends_with"] = "|".join(last)
+    for item in scan.found:
         for name, value in (*item.row.states.items(), *item.values.items()):
             facts.setdefault(name, value.strip())
     if "gpu" in facts and "compute_capability" not in facts:

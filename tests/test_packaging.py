@@ -10,7 +10,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from conftest import REPOSITORY
+
+REPOSITORY = Path(__file__).resolve().parent.parent
 
 
 def setup_cfg() -> configparser.ConfigParser:

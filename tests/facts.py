@@ -21,6 +21,7 @@ from typing import Any, Callable, Optional, TypeVar
 import tfdoctor.probes
 from tfdoctor import engine
 from tfdoctor.model import Diagnosis, LogMatch, NotApplicable, Outcome, Rule, Status, Unavailable
+from tfdoctor.probes.cuda_driver import CudaDevice, CudaDriver
 from tfdoctor.probes.device_nodes import DeviceNode, DeviceNodes
 from tfdoctor.probes.environment import Environment
 from tfdoctor.probes.fabric import Fabric
@@ -211,6 +212,29 @@ def nvml(**changes: Any) -> Nvml:
 
 def driver(**changes: Any) -> Driver:
     return _make(Driver, {"version": "550.107.02", "cuda": "12.4", "model": "", "source": "NVML"}, changes)
+
+
+def cuda_driver(count: Optional[int] = 1, **changes: Any) -> CudaDriver:
+    """CUDA starts and counts `count` devices. Not part of the machines below: a recording need not have it."""
+    defaults = {
+        "state": "ok",
+        "code": 0,
+        "function": "cuDeviceGetAttribute",
+        "error": "",
+        "version": "12.4",
+        "count": count,
+        "devices": (CudaDevice("NVIDIA GeForce RTX 3090", "8.6"),) * (count or 0),
+        "unhidden": None,
+        "path": "/usr/lib/x86_64-linux-gnu/libcuda.so.550.107.02",
+        "source": "cuInit",
+    }
+    return _make(CudaDriver, defaults, changes)
+
+
+def cuda_fails(code: Optional[int] = 999, **changes: Any) -> CudaDriver:
+    """cuInit returns `code`."""
+    known = {"state": "failed", "code": code, "function": "cuInit", "count": None, "devices": ()}
+    return cuda_driver(**{**known, **changes})
 
 
 def pcie(generation: int = 1, width: int = 16, maximum: int = 4, max_width: int = 16) -> PcieLink:

@@ -37,3 +37,15 @@ def test_a_stub_that_comes_second_is_harmless() -> None:
 
 def test_healthy() -> None:
     assert facts.WORKSTATION.silent(rule)
+
+
+def test_cuda_itself_says_that_it_is_a_stub() -> None:
+    odd = facts.driver_library(picked=facts.library_file("/opt/sdk/libcuda.so.1", "", origin="other"))
+    diagnosis = facts.WORKSTATION.but(odd, facts.cuda_fails(34)).found(rule)
+    assert "/opt/sdk/libcuda.so.1" in diagnosis.message
+    assert "CUDA_ERROR_STUB_LIBRARY (34)" in diagnosis.evidence[-1].says
+
+
+def test_cuda_that_starts_is_no_stub() -> None:
+    library = facts.driver_library(picked=STUB, how="LD_LIBRARY_PATH", others=(OWN,))
+    assert facts.WORKSTATION.but(library, facts.cuda_driver()).silent(rule)

@@ -57,7 +57,15 @@ class Caller:
         self.call(name, ctypes.byref(value), *arguments)
         return value.value
 
+    def version(self) -> Any:
+        """cuDriverGetVersion, which needs no cuInit; None from a library without a driver (a stub)."""
+        try:
+            return self.number("cuDriverGetVersion")
+        except Failed:
+            return None
+
     def device(self, index: int) -> dict[str, str]:
+        """Name and compute capability of one GPU."""
         handle = self.number("cuDeviceGet", index)
         name = ctypes.create_string_buffer(NAME_LENGTH)
         self.call("cuDeviceGetName", name, NAME_LENGTH, handle)
@@ -73,7 +81,7 @@ def ask(name: str) -> dict[str, Any]:
         return {"state": "not-loaded", "code": None, "error": str(error)}
     answer = caller.answer
     try:
-        answer["version"] = caller.number("cuDriverGetVersion")
+        answer["version"] = caller.version()
         caller.call("cuInit", 0)
         answer["count"] = caller.number("cuDeviceGetCount")
         answer["devices"] = [caller.device(i) for i in range(min(answer["count"], MOST_DEVICES))]
@@ -105,6 +113,7 @@ def unhidden(name: str) -> Any:
 
 
 def emit(answer: dict[str, Any]) -> None:
+    """Print the answer as far as it is known."""
     print(json.dumps(answer), flush=True)
 
 

@@ -10,6 +10,7 @@ from packaging.version import InvalidVersion, Version
 
 from tfdoctor.i18n import _
 from tfdoctor.model import Evidence
+from tfdoctor.probes.cuda_driver import CudaDriver
 from tfdoctor.probes.device_nodes import DeviceNode, DeviceNodes
 from tfdoctor.probes.environment import Environment
 from tfdoctor.probes.kernel_driver import KernelDriver
@@ -50,6 +51,31 @@ def on_wsl(platform: Optional[Platform]) -> bool:
 def works(nvml: Optional[Nvml]) -> bool:
     """Whether the driver is known to answer."""
     return nvml is not None and nvml.state == "ok"
+
+
+def starts(cuda: Optional[CudaDriver]) -> bool:
+    """Whether CUDA was seen to start and to have a device: then nothing that only may stop it does."""
+    return cuda is not None and cuda.works
+
+
+def returned(cuda: Optional[CudaDriver], *codes: int) -> bool:
+    """Whether starting CUDA failed with one of these CUresults."""
+    return cuda is not None and cuda.state == "failed" and cuda.code in codes
+
+
+def says_cuda(cuda: CudaDriver, tables: Tables) -> Evidence:
+    """What starting CUDA came to, as evidence: `cuInit: CUDA_ERROR_UNKNOWN (999)`."""
+    if cuda.state == "ok":
+        return Evidence(_("CUDA counts {count} devices").format(count=cuda.count), cuda.source)
+    return Evidence(_("{function}: {what}").format(function=cuda.function, what=cuda_error(cuda, tables)), cuda.source)
+
+
+def cuda_error(cuda: CudaDriver, tables: Tables) -> str:
+    """`CUDA_ERROR_UNKNOWN (999)`, or the state where there is no code."""
+    if cuda.code is None:
+        return cuda.error or cuda.state
+    row = tables.error(str(cuda.code), api="cuda-driver")
+    return f"{row.name} ({cuda.code})" if row else str(cuda.code)
 
 
 def not_loaded(kernel: Optional[KernelDriver]) -> bool:

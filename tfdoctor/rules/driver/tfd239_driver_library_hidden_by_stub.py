@@ -9,14 +9,23 @@ from tfdoctor import remedies
 from tfdoctor.engine import rule
 from tfdoctor.i18n import _
 from tfdoctor.model import Diagnosis, Evidence, Fix, Found, Severity
+from tfdoctor.probes.cuda_driver import CudaDriver
 from tfdoctor.probes.environment import Environment
 from tfdoctor.probes.gpu_machine import GpuMachine
 from tfdoctor.probes.libraries import DriverLibrary
+from tfdoctor.rules._hints import returned, says_cuda, starts
+from tfdoctor.tables import Tables
+
+STUB_LIBRARY = 34  # CUDA_ERROR_STUB_LIBRARY
 
 
 @rule("TFD239", Severity.ERROR, blocks=True, caused_by=("TFD201", "TFD222", "TFD238"))
 def driver_library_hidden_by_stub(
-    machine: GpuMachine, library: DriverLibrary, environment: Optional[Environment]
+    machine: GpuMachine,
+    library: DriverLibrary,
+    tables: Tables,
+    cuda: Optional[CudaDriver],
+    environment: Optional[Environment],
 ) -> Found:
     """The loader finds the CUDA toolkit's stub of libcuda.so.1 before the driver's own library.
 
@@ -42,13 +51,19 @@ def driver_library_hidden_by_stub(
     """
     picked = library.picked
     own = next((copy for copy in library.others if copy.origin not in ("stub", "compat") and not copy.problem), None)
-    if picked is None or picked.origin != "stub" or own is None:
+    stub = returned(cuda, STUB_LIBRARY)
+    if picked is None or starts(cuda) or not (stub or (picked.origin == "stub" and own is not None)):
         return None
-    message = _(
-        "libcuda.so.1 is the toolkit's stub {path}, which no program can use; the driver's own is {own}."
-    ).format(path=picked.path, own=own.path)
-    says = _("libcuda.so.1 is {path} ({how})").format(path=picked.path, how=library.how)
-    return Diagnosis(message, (Evidence(says, library.source),), (_without(picked.path, environment),))
+    if own is not None and own.path != picked.path:
+        message = _(
+            "libcuda.so.1 is the toolkit's stub {path}, which no program can use; the driver's own is {own}."
+        ).format(path=picked.path, own=own.path)
+    else:
+        message = _("libcuda.so.1 is a toolkit's stub, {path}, which no program can use.").format(path=picked.path)
+    evidence = [Evidence(_("libcuda.so.1 is {path} ({how})").format(path=picked.path, how=library.how), library.source)]
+    if cuda is not None and stub:
+        evidence.append(says_cuda(cuda, tables))
+    return Diagnosis(message, tuple(evidence), (_without(picked.path, environment),))
 
 
 def _without(path: str, environment: Optional[Environment]) -> Fix:

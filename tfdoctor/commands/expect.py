@@ -36,15 +36,17 @@ def command(python: Optional[str], host: Optional[str], output: Optional[str]) -
     from tfdoctor.checkup import examine
     from tfdoctor.opening import open_host
     from tfdoctor.progress import Progress
+    from tfdoctor.scrub import Scrubber
 
     machine = open_host(python, host)
     try:
         with Progress(machine.waiting_for):
             seen = examine(machine)
+        scrub = Scrubber.of(machine)
     finally:
         machine.close()
     faults = list(wrong(seen))
-    text = "".join(f"{line}\n" for line in written(seen, faults))
+    text = scrub.text("".join(f"{line}\n" for line in written(seen, faults)))
     if output:
         write_for_a_person(output, text)
     else:

@@ -69,6 +69,7 @@ def fence_for(text: str) -> str:
 def escape(text: str) -> str:
     """`text` as it reads, whatever Markdown it looks like; on one line."""
     out = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    for mark in "\\`*_[]<>|#~&$":
+    for mark in "\\`*_[]<>|~&$":
         out = out.replace(mark, "\\" + mark)
-    return re.sub(r"^(\d*)([-+=.)])", r"\1\\\2", out)  # the beginning of a list or an underlined heading
+    out = re.sub(r"^(\d{1,9})([.)])(?=\s|$)", r"\1\\\2", out)  # the beginning of a numbered list
+    return re.sub(r"^([-+=#])", r"\\\1", out)  # … of another list, of a heading, what underlines one

@@ -66,16 +66,20 @@ def _wrapped(text: str, width: int, indent: str, hanging: str = "") -> list[str]
 
 
 def _machine(report: Report) -> Iterator[str]:
+    for name, value in machine_rows(report):
+        yield f"  {name:<11} {value}"
+    yield ""
+
+
+def machine_rows(report: Report) -> list[tuple[str, str]]:
+    """(what, value): the machine at a glance."""
     facts = report.facts
-    rows = [
+    return [
         (_("Target"), _target(facts.get("interpreter"), report.target)),
         (_("TensorFlow"), _tensorflow(facts.get("tensor_flow"), report.missing.get("tensor_flow"))),
         (_("Driver"), _driver(facts.get("driver"), report.missing.get("driver"))),
         (_("System"), _system(facts)),
     ]
-    for name, value in rows:
-        yield f"  {name:<11} {value}"
-    yield ""
 
 
 def _target(interpreter: Any, path: str) -> str:

@@ -1,0 +1,107 @@
+"""`tfdoctor report`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Optional
+
+import click
+
+from tfdoctor.i18n import _
+from tfdoctor.model import BadInput
+from tfdoctor.writing import write_for_a_person
+
+
+@click.command("report")
+@click.option("--python", metavar="PATH", help=_("The interpreter with the TensorFlow (default: this one)."))
+@click.option("--host", metavar="DIR", help=_("Of a machine recorded by `tfdoctor record` instead."))
+@click.option("--log", metavar="FILE", help=_("A log whose end goes into the report."))
+@click.option(
+    "--smoke", "smoke", metavar="JSON", help=_("What `tfdoctor smoke --format json` printed; --html draws it.")
+)
+@click.option("--require", metavar="WHAT", multiple=True, help=_("Must hold, such as gpus>=2 (repeatable)."))
+@click.option("--expect", metavar="FILE", multiple=True, help=_("A file of requirements (repeatable)."))
+@click.option("--html", "page", metavar="FILE", help=_("Write one page that needs no network instead of Markdown."))
+@click.option("--output", metavar="FILE", help=_("Write the Markdown to a file instead of standard output."))
+def command(
+    python: Optional[str],
+    host: Optional[str],
+    log: Optional[str],
+    smoke: Optional[str],
+    require: tuple[str, ...],
+    expect: tuple[str, ...],
+    page: Optional[str],
+    output: Optional[str],
+) -> None:
+    """Write what to paste into a bug report: Markdown in the shape of TensorFlow's issue form, scrubbed.
+
+    User names, host names, home folders, addresses, serial numbers, UUIDs, tokens and e-mail are replaced; look through
+    it all the same before you give it away.
+
+    \b
+    Examples:
+      tfdoctor report --log train.log > report.md
+      tfdoctor smoke --format json > smoke.json
+      tfdoctor report --html report.html --smoke smoke.json
+
+    Exit codes: 0 written, whatever was found; 2 wrong usage or tfdoctor itself failed.
+    """
+    from tfdoctor.opening import open_host
+    from tfdoctor.preflight.judge import judge_all
+    from tfdoctor.preflight.sources import gather
+    from tfdoctor.progress import Progress
+    from tfdoctor.render.outgoing import outgoing
+    from tfdoctor.render.view import Checked
+    from tfdoctor.scrub import Scrubber
+
+    wanted = gather(require, expect) if require or expect else ()
+    results = None if smoke is None else smoke_results(smoke)
+    lines = "" if log is None else text_of(log)
+    machine = open_host(python, host)
+    try:
+        from tfdoctor.checkup import examine
+
+        with Progress(machine.waiting_for):
+            seen = examine(machine)
+        scrub = Scrubber.of(machine)
+    finally:
+        machine.close()
+    checked = outgoing(Checked(seen.report, judge_all(wanted, seen.report, seen.facts)), scrub)
+    if page is not None:
+        from tfdoctor.render import page as html
+
+        write_for_a_person(page, html.render(checked, scrub, results))
+        return
+    from tfdoctor.render import bug_report
+
+    text = scrub.text(bug_report.render(checked, scrub.text(lines)))
+    if output is not None:
+        write_for_a_person(output, text)
+    else:
+        click.echo(text, nl=False)
+
+
+def smoke_results(path: str) -> Mapping[str, Any]:
+    """What `smoke --format json` wrote. Raises BadInput for anything else."""
+    text = text_of(path)
+    try:
+        value = json.loads(text)
+        whole = value["schema"] == 1 and all({"test", "state", "detail"} <= set(test) for test in value["tests"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        whole = False
+    if not whole:
+        raise BadInput(_("{path} is not what `tfdoctor smoke --format json` prints.").format(path=path))
+    results: Mapping[str, Any] = value
+    return results
+
+
+def text_of(path: str) -> str:
+    """The text of a file. Raises BadInput when there is none."""
+    if Path(path).is_dir():
+        raise BadInput(_("{path} is a folder; a file is wanted.").format(path=path))
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise BadInput(_("{path} cannot be read ({why}).").format(path=path, why=error.strerror)) from error

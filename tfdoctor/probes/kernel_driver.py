@@ -36,6 +36,8 @@ LIBRARY_FOLDERS = (
 )  # fmt: skip
 DRIVER_FILE = re.compile(r"/lib(?:cuda|nvidia-ml)\.so\.(\d{2,4}\.\d{1,4}(?:\.\d{1,4})?)$", re.A)
 FABRIC_MANAGER = ("/usr/bin/nv-fabricmanager", "/usr/bin/nvidia-fabricmanager")
+MODPROBE = "/usr/bin/nvidia-modprobe"
+SETUID = 0o4000
 EFI = "/sys/firmware/efi"
 
 @dataclass(frozen=True)
@@ -92,7 +94,8 @@ class InstalledDriver:
 
     `fabric_manager`: version of the nvidia-fabricmanager package, "" none, None could not look. `packages_seen` False:
     the packages could not be listed (RPM), `packages` says nothing then. `unfinished`: packages whose installation
-    stopped half-way."""
+    stopped half-way. `modprobe`: the setuid program nvidia-modprobe is there, which makes device nodes when CUDA starts; None
+    not told."""
 
     packages: Mapping[str, str]
     libraries: tuple[str, ...]
@@ -101,6 +104,7 @@ class InstalledDriver:
     source: str
     packages_seen: bool = True
     unfinished: tuple[str, ...] = ()
+    modprobe: Optional[bool] = None
 
 
 def _only_on_linux(platform: Optional[Platform]) -> None:
@@ -266,7 +270,17 @@ def look_at_installed_driver(host: Host, platform: Optional[Platform]) -> Instal
         source="/var/lib/dpkg/status and library folders" if packages is not None else "library folders",
         packages_seen=packages is not None,
         unfinished=unfinished,
+        modprobe=_has_modprobe(host),
     )
+
+
+def _has_modprobe(host: Host) -> Optional[bool]:
+    """A recording does not keep the setuid bit; packages install the program with it."""
+    try:
+        found = host.stat(MODPROBE)
+    except Unavailable:
+        return None
+    return found is not None and (not host.live or bool(found.mode & SETUID))
 
 
 def _library_patterns() -> tuple[str, ...]:

@@ -58,6 +58,11 @@ def starts(cuda: Optional[CudaDriver]) -> bool:
     return cuda is not None and cuda.works
 
 
+def tried(cuda: Optional[CudaDriver]) -> bool:
+    """Whether starting CUDA was tried: then it works or cuda-does-not-start says so."""
+    return cuda is not None and cuda.state != "unknown"
+
+
 def returned(cuda: Optional[CudaDriver], *codes: int) -> bool:
     """Whether starting CUDA failed with one of these CUresults."""
     return cuda is not None and cuda.state == "failed" and cuda.code in codes

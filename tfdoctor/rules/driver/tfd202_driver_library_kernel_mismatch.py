@@ -8,6 +8,8 @@ from tfdoctor import remedies
 from tfdoctor.engine import rule
 from tfdoctor.i18n import _
 from tfdoctor.model import Diagnosis, Evidence, Found, Severity
+from tfdoctor.probes.cuda_driver import CudaDriver
+from tfdoctor.probes.environment import Environment
 from tfdoctor.probes.gpu_machine import GpuMachine
 from tfdoctor.probes.kernel_driver import InstalledDriver, KernelDriver, KernelModuleFile
 from tfdoctor.probes.libraries import DriverLibrary
@@ -15,12 +17,16 @@ from tfdoctor.probes.nvidia_smi import NvidiaSmi
 from tfdoctor.probes.nvml import Nvml
 from tfdoctor.probes.platform import Platform
 from tfdoctor.probes.surroundings import Container
-from tfdoctor.rules._hints import contained, on_wsl, same_driver, works
+from tfdoctor.rules._hints import contained, on_wsl, returned, same_driver, says_cuda, starts, works
+from tfdoctor.tables import Tables
+
+MISMATCH = 803  # CUDA_ERROR_SYSTEM_DRIVER_MISMATCH
 
 
 @rule("TFD202", Severity.ERROR, blocks=True)
 def driver_library_kernel_mismatch(
     machine: GpuMachine,
+    tables: Tables,
     platform: Optional[Platform],
     container: Optional[Container],
     nvml: Optional[Nvml],
@@ -29,6 +35,8 @@ def driver_library_kernel_mismatch(
     module: Optional[KernelModuleFile],
     installed: Optional[InstalledDriver],
     library: Optional[DriverLibrary],
+    cuda: Optional[CudaDriver],
+    environment: Optional[Environment],
 ) -> Found:
     """The loaded kernel driver and the driver's libraries are of different versions.
 
@@ -60,10 +68,14 @@ def driver_library_kernel_mismatch(
     - https://github.com/tensorflow/tensorflow/issues/1158
     - https://github.com/lyulyul/shine-cluster/issues/30
     """
-    if contained(container) or on_wsl(platform) or works(nvml):
+    if contained(container) or on_wsl(platform) or starts(cuda):
         return None
-    said = (nvml is not None and nvml.state == "version-mismatch") or (
-        smi is not None and smi.problem == "version-mismatch"
+    if works(nvml):
+        return _another_libcuda(cuda, kernel, library, environment, tables)
+    said = (
+        returned(cuda, MISMATCH)
+        or (nvml is not None and nvml.state == "version-mismatch")
+        or (smi is not None and smi.problem == "version-mismatch")
     )
     loaded = kernel.loaded_version if kernel else ""
     known = _of_libraries(nvml, smi, installed, library)
@@ -86,6 +98,39 @@ def driver_library_kernel_mismatch(
         evidence.append(Evidence(nvml.error or _("NVML reports a version mismatch"), nvml.source))
     note = _("A reboot loads the module that fits the libraries. Hold the driver packages so that it does not return.")
     return Diagnosis(message, tuple(evidence), (remedies.reboot(note),))
+
+
+def _another_libcuda(
+    cuda: Optional[CudaDriver],
+    kernel: Optional[KernelDriver],
+    library: Optional[DriverLibrary],
+    environment: Optional[Environment],
+    tables: Tables,
+) -> Found:
+    """NVML's library fits the kernel driver; CUDA says that the libcuda which the loader takes does not."""
+    if cuda is None or not returned(cuda, MISMATCH):
+        return None
+    picked = library.picked if library else None
+    path = picked.path if picked else cuda.path
+    loaded = kernel.loaded_version if kernel else ""
+    message = _("The loaded kernel driver is {loaded}, but {path} is {have}; both must be the same.").format(
+        loaded=loaded or _("of another version"),
+        path=path or "libcuda.so.1",
+        have=picked.version if picked and picked.version != loaded and picked.version else _("of another version"),
+    )
+    evidence = [says_cuda(cuda, tables)]
+    if kernel and loaded:
+        evidence.append(Evidence(_("loaded: {version}").format(version=loaded), kernel.source))
+    folder = path.rpartition("/")[0]
+    entries = [e for e in (environment.get("LD_LIBRARY_PATH") if environment else "").split(":") if e]
+    kept = [entry for entry in entries if entry.rstrip("/") != folder]
+    note = _("The driver's own libcuda must come first; nvidia-smi's library is already of the right version.")
+    if folder and kept != entries:
+        fix = remedies.variable("LD_LIBRARY_PATH", ":".join(kept) or None, note=note)
+    else:
+        title = _("Remove {path}, or install the driver again").format(path=path or "libcuda.so.1")
+        fix = remedies.by_hand(title, note=note, needs=("root",))
+    return Diagnosis(message, tuple(evidence), (fix,))
 
 
 def _of_libraries(

@@ -8,11 +8,12 @@ from tfdoctor import remedies
 from tfdoctor.engine import rule
 from tfdoctor.i18n import _
 from tfdoctor.model import Diagnosis, Evidence, Found, NotApplicable, Severity
+from tfdoctor.probes.cuda_driver import CudaDriver
 from tfdoctor.probes.environment import Environment
 from tfdoctor.probes.gpu_machine import GpuMachine
 from tfdoctor.probes.libraries import DriverLibrary
 from tfdoctor.probes.surroundings import Container, Wsl
-from tfdoctor.rules._hints import contained
+from tfdoctor.rules._hints import contained, starts
 
 WSL_FOLDER = "/usr/lib/wsl/lib"
 
@@ -24,6 +25,7 @@ def wsl_libcuda_not_on_path(
     library: DriverLibrary,
     container: Optional[Container],
     environment: Optional[Environment],
+    cuda: Optional[CudaDriver],
 ) -> Found:
     """Under WSL2 the loader does not find Windows's libcuda.so.1, or finds another one first.
 
@@ -51,7 +53,11 @@ def wsl_libcuda_not_on_path(
     if contained(container):
         raise NotApplicable(_("in a container the toolkit mounts the driver's libraries elsewhere"))
     picked = library.picked
-    if not wsl.libcuda or (picked is not None and (picked.origin == "wsl" or picked.path.startswith("/usr/lib/wsl/"))):
+    if (
+        starts(cuda)
+        or not wsl.libcuda
+        or (picked is not None and (picked.origin == "wsl" or picked.path.startswith("/usr/lib/wsl/")))
+    ):
         return None
     found = picked.path if picked else _("no file")
     message = _("Under WSL2 libcuda.so.1 must come from {folder}, but the loader finds {found}.").format(

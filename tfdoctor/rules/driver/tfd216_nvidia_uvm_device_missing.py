@@ -7,13 +7,17 @@ from typing import Optional
 from tfdoctor import remedies
 from tfdoctor.engine import rule
 from tfdoctor.i18n import _
-from tfdoctor.model import Diagnosis, Evidence, Found, Severity, Unavailable
+from tfdoctor.model import Diagnosis, Evidence, Found, Severity
+from tfdoctor.probes.cuda_driver import CudaDriver
 from tfdoctor.probes.device_nodes import DeviceNodes
 from tfdoctor.probes.gpu_machine import GpuMachine
 from tfdoctor.probes.kernel_driver import InstalledDriver
 from tfdoctor.probes.platform import Platform
 from tfdoctor.probes.surroundings import Container
-from tfdoctor.rules._hints import contained, on_wsl
+from tfdoctor.rules._hints import contained, on_wsl, returned, says_cuda, starts
+from tfdoctor.tables import Tables
+
+UNKNOWN = 999  # CUDA_ERROR_UNKNOWN
 
 
 @rule("TFD216", Severity.ERROR, blocks=True)
@@ -23,6 +27,8 @@ def nvidia_uvm_device_missing(
     container: Optional[Container],
     nodes: Optional[DeviceNodes],
     installed: Optional[InstalledDriver],
+    tables: Tables,
+    cuda: Optional[CudaDriver],
 ) -> Found:
     """The device node /dev/nvidia-uvm is missing, and CUDA cannot start without it.
 
@@ -50,9 +56,13 @@ def nvidia_uvm_device_missing(
     - https://github.com/tensorflow/tensorflow/issues/53341
     - https://github.com/NVIDIA/nvidia-modprobe
     """
-    if on_wsl(platform) or nodes is None or not nodes.gpus or nodes.get("/dev/nvidia-uvm") is not None:
+    there = nodes is None or not nodes.gpus or nodes.get("/dev/nvidia-uvm") is not None
+    if there or nodes is None or on_wsl(platform) or starts(cuda):
         return None
-    evidence = (Evidence(_("{count} GPU nodes, no /dev/nvidia-uvm").format(count=len(nodes.gpus)), nodes.source),)
+    evidence = [Evidence(_("{count} GPU nodes, no /dev/nvidia-uvm").format(count=len(nodes.gpus)), nodes.source)]
+    failed = cuda is not None and returned(cuda, UNKNOWN)
+    if cuda is not None and failed:
+        evidence.append(says_cuda(cuda, tables))
     make = ("nvidia-modprobe", "-c", "0", "-u")
     if contained(container):
         message = _("{gpu} was passed into the container, but /dev/nvidia-uvm was not.").format(gpu=nodes.gpus[0].path)
@@ -61,16 +71,25 @@ def nvidia_uvm_device_missing(
             make,
             needs=("root",),
         )
-        return Diagnosis(message, evidence, (fix,))
-    if (
-        installed is None
-        or not installed.packages
-        or any(name.startswith("nvidia-modprobe") for name in installed.packages)
-    ):
-        return None  # nvidia-modprobe makes the node when the first CUDA program starts
-    # Freshly booted machines look like this too: then a udev rule or a CUDA program run by root still makes the node.
-    raise Unavailable(
-        _(
-            "/dev/nvidia-uvm does not exist yet, and whether something will make it is not known; root can: {command}"
-        ).format(command=" ".join(make))
+        return Diagnosis(message, tuple(evidence), (fix,))
+    if not failed and _makes_it(installed):
+        return None
+    message = _("/dev/nvidia-uvm does not exist, and CUDA cannot start without it.")
+    if not failed:  # after every boot it is so until the first CUDA program: a udev rule may still make the node then
+        message = _("/dev/nvidia-uvm does not exist yet, and nothing was seen that makes it when CUDA starts.")
+    fix = remedies.by_hand(
+        _("Make the node, and install nvidia-modprobe so that it is made by itself"),
+        make,
+        note=_(
+            "Where nvidia-modprobe is not installed, `modprobe nvidia_uvm` and a CUDA program run by root make it too."
+        ),
+        needs=("root",),
     )
+    return Diagnosis(message, tuple(evidence), (fix,), severity=None if failed else Severity.WARNING)
+
+
+def _makes_it(installed: Optional[InstalledDriver]) -> bool:
+    """nvidia-modprobe is there: it makes the node when the first CUDA program starts."""
+    if installed is None:
+        return False
+    return bool(installed.modprobe) or any(name.startswith("nvidia-modprobe") for name in installed.packages)

@@ -8,14 +8,20 @@ from tfdoctor import remedies
 from tfdoctor.engine import rule
 from tfdoctor.i18n import _
 from tfdoctor.model import Diagnosis, Evidence, Fix, Found, Severity
+from tfdoctor.probes.cuda_driver import CudaDriver
 from tfdoctor.probes.device_nodes import DeviceNode, DeviceNodes
 from tfdoctor.probes.gpu_machine import GpuMachine
 from tfdoctor.probes.surroundings import Container
-from tfdoctor.rules._hints import contained, permission_denied
+from tfdoctor.rules._hints import contained, permission_denied, starts
 
 
 @rule("TFD217", Severity.ERROR, blocks=True)
-def device_node_permission(machine: GpuMachine, nodes: Optional[DeviceNodes], container: Optional[Container]) -> Found:
+def device_node_permission(
+    machine: GpuMachine,
+    nodes: Optional[DeviceNodes],
+    container: Optional[Container],
+    cuda: Optional[CudaDriver],
+) -> Found:
     """This user may not open the GPU's device nodes.
 
     ## What it is
@@ -41,7 +47,7 @@ def device_node_permission(machine: GpuMachine, nodes: Optional[DeviceNodes], co
     - https://download.nvidia.com/XFree86/Linux-x86_64/550.54.14/README/faq.html
     - https://docs.docker.com/reference/cli/docker/container/run/
     """
-    if nodes is None:
+    if nodes is None or starts(cuda):
         return None
     needed = [nodes.get("/dev/nvidiactl"), nodes.get("/dev/nvidia-uvm")]
     closed = [n for n in needed if n is not None and permission_denied(n)]

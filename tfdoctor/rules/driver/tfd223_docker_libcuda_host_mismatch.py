@@ -8,14 +8,17 @@ from tfdoctor import remedies
 from tfdoctor.engine import rule
 from tfdoctor.i18n import _
 from tfdoctor.model import Diagnosis, Evidence, Found, Severity
+from tfdoctor.probes.cuda_driver import CudaDriver
 from tfdoctor.probes.gpu_machine import GpuMachine
 from tfdoctor.probes.kernel_driver import KernelDriver
 from tfdoctor.probes.libraries import DriverLibrary, LibraryFile
 from tfdoctor.probes.nvml import Gpus, Nvml
 from tfdoctor.probes.platform import Platform
 from tfdoctor.probes.surroundings import Container
-from tfdoctor.rules._hints import consumer, contained, older, on_wsl, same_driver
+from tfdoctor.rules._hints import consumer, contained, older, on_wsl, returned, same_driver, says_cuda, starts
 from tfdoctor.tables import Tables
+
+MISMATCH = 803  # CUDA_ERROR_SYSTEM_DRIVER_MISMATCH
 
 
 @rule("TFD223", Severity.ERROR, blocks=True)
@@ -28,6 +31,7 @@ def docker_libcuda_host_mismatch(
     kernel: Optional[KernelDriver],
     library: Optional[DriverLibrary],
     gpus: Optional[Gpus],
+    cuda: Optional[CudaDriver],
 ) -> Found:
     """The container's image carries a libcuda of its own that does not fit the host's kernel driver.
 
@@ -57,15 +61,17 @@ def docker_libcuda_host_mismatch(
     - https://github.com/NVIDIA/nvidia-docker/issues/1704
     - https://docs.nvidia.com/deploy/cuda-compatibility/forward-compatibility.html
     """
-    if not contained(container) or on_wsl(platform):
+    if not contained(container) or on_wsl(platform) or starts(cuda):
         return None
     loaded = kernel.loaded_version if kernel else ""
     picked = library.picked if library else None
     wrong = _wrong(picked, loaded, gpus, tables)
+    by_cuda = returned(cuda, MISMATCH)
     said = nvml is not None and nvml.state == "version-mismatch"
-    if not wrong and not said:
+    if not wrong and not said and not by_cuda:
         return None
-    have = picked.version if wrong and picked else (nvml.library_version if nvml else "")
+    have = picked.version if (wrong or by_cuda) and picked else (nvml.library_version if nvml else "")
+    have = "" if by_cuda and loaded and same_driver(have or "0", loaded) else have
     message = _(
         "The container's driver library is {have}, but the host's kernel driver is {loaded}; both must be the same."
     ).format(have=have or _("of another version"), loaded=loaded or _("of another version"))
@@ -74,9 +80,11 @@ def docker_libcuda_host_mismatch(
         if kernel and loaded
         else []
     )
-    if picked is not None and wrong:
+    if cuda is not None and by_cuda:
+        evidence.append(says_cuda(cuda, tables))
+    if picked is not None and (wrong or by_cuda):
         says = _("{path} ({origin}) is version {version}").format(
-            path=picked.path, origin=picked.origin, version=picked.version
+            path=picked.path, origin=picked.origin, version=picked.version or "?"
         )
         evidence.append(Evidence(says, library.source if library else ""))
     elif nvml is not None:

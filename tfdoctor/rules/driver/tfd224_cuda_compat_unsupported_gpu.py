@@ -7,15 +7,18 @@ from typing import Optional
 from tfdoctor import remedies
 from tfdoctor.engine import rule
 from tfdoctor.i18n import _
-from tfdoctor.model import Diagnosis, Evidence, Found, Severity
+from tfdoctor.model import Diagnosis, Evidence, Fix, Found, Severity
+from tfdoctor.probes.cuda_driver import CudaDriver
 from tfdoctor.probes.environment import Environment
 from tfdoctor.probes.gpu_machine import GpuMachine
 from tfdoctor.probes.kernel_driver import KernelDriver
-from tfdoctor.probes.libraries import DriverLibrary
+from tfdoctor.probes.libraries import DriverLibrary, LibraryFile
 from tfdoctor.probes.nvml import Gpus
 from tfdoctor.probes.platform import Platform
-from tfdoctor.rules._hints import consumer, on_wsl, same_driver
+from tfdoctor.rules._hints import consumer, on_wsl, returned, same_driver, says_cuda, starts
 from tfdoctor.tables import Tables
+
+NOT_SUPPORTED = 804  # CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE
 
 
 @rule("TFD224", Severity.ERROR, blocks=True)
@@ -27,6 +30,7 @@ def cuda_compat_unsupported_gpu(
     library: Optional[DriverLibrary],
     kernel: Optional[KernelDriver],
     environment: Optional[Environment],
+    cuda: Optional[CudaDriver],
 ) -> Found:
     """NVIDIA's cuda-compat library is loaded on a GeForce, which forward compatibility does not support.
 
@@ -53,9 +57,13 @@ def cuda_compat_unsupported_gpu(
     - https://i.hsfzxjy.site/diving-from-the-cuda-error-804-into-a-bug-of-libnvidia-container/
     """
     picked = library.picked if library else None
-    if on_wsl(platform) or picked is None or picked.origin != "compat" or gpus is None:
-        return None
     loaded = kernel.loaded_version if kernel else ""
+    if on_wsl(platform) or starts(cuda):
+        return None
+    if cuda is not None and returned(cuda, NOT_SUPPORTED):
+        return _refused(cuda, picked, loaded, environment, tables)
+    if picked is None or picked.origin != "compat" or gpus is None:
+        return None
     if loaded and picked.version and same_driver(picked.version, loaded):
         return None
     refused = tuple(g for g in gpus if consumer(tables, g))
@@ -71,9 +79,29 @@ def cuda_compat_unsupported_gpu(
         ),
         Evidence(refused[0].name, gpus.source),
     )
+    return Diagnosis(message, evidence, _fixes(environment), gpus=tuple(g.index for g in refused))
+
+
+def _refused(
+    cuda: CudaDriver,
+    picked: Optional[LibraryFile],
+    loaded: str,
+    environment: Optional[Environment],
+    tables: Tables,
+) -> Diagnosis:
+    """CUDA itself says that forward compatibility is not for this GPU."""
+    message = _(
+        "{path} (version {have}) is loaded over kernel driver {loaded}, and CUDA refuses: this GPU does not support forward compatibility."
+    ).format(
+        path=picked.path if picked else cuda.path or "libcuda.so.1",
+        have=(picked.version if picked else "") or "?",
+        loaded=loaded or "?",
+    )
+    return Diagnosis(message, (says_cuda(cuda, tables),), _fixes(environment))
+
+
+def _fixes(environment: Optional[Environment]) -> tuple[Fix, ...]:
     before = environment.get("LD_LIBRARY_PATH") if environment else ""
     kept = ":".join(folder for folder in before.split(":") if folder and "compat" not in folder)
-    fixes = [remedies.by_hand(_("Remove cuda-compat"), ("apt-get", "remove", "cuda-compat-*"), needs=("root",))]
-    if kept != before:
-        fixes.insert(0, remedies.variable("LD_LIBRARY_PATH", kept or None))
-    return Diagnosis(message, evidence, tuple(fixes), gpus=tuple(g.index for g in refused))
+    remove = remedies.by_hand(_("Remove cuda-compat"), ("apt-get", "remove", "cuda-compat-*"), needs=("root",))
+    return (remove,) if kept == before else (remedies.variable("LD_LIBRARY_PATH", kept or None), remove)

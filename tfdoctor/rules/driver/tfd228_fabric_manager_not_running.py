@@ -8,14 +8,18 @@ from tfdoctor import remedies
 from tfdoctor.engine import rule
 from tfdoctor.i18n import _
 from tfdoctor.model import Diagnosis, Evidence, Found, Severity
+from tfdoctor.probes.cuda_driver import CudaDriver
 from tfdoctor.probes.fabric import Fabric
 from tfdoctor.probes.gpu_machine import GpuMachine
 from tfdoctor.probes.kernel_driver import KernelDriver
 from tfdoctor.probes.nvml import Gpus
 from tfdoctor.probes.platform import Platform
 from tfdoctor.probes.surroundings import Container
-from tfdoctor.rules._hints import contained
+from tfdoctor.rules._hints import contained, returned, says_cuda, starts
 from tfdoctor.rules.driver.tfd227_fabric_manager_version_mismatch import install_fabric_manager
+from tfdoctor.tables import Tables
+
+NOT_READY = 802  # CUDA_ERROR_SYSTEM_NOT_READY
 
 
 @rule("TFD228", Severity.ERROR, caused_by=("TFD227",), blocks=True)
@@ -26,6 +30,8 @@ def fabric_manager_not_running(
     container: Optional[Container],
     kernel: Optional[KernelDriver],
     platform: Optional[Platform],
+    tables: Tables,
+    cuda: Optional[CudaDriver],
 ) -> Found:
     """This machine has NVSwitches, and the fabric manager that must join the GPUs through them does not run.
 
@@ -53,18 +59,25 @@ def fabric_manager_not_running(
     """
     waiting = tuple(g for g in gpus or () if g.fabric_state in ("not-started", "in-progress"))
     done = any(g.fabric_state == "completed" for g in gpus or ())
-    if fabric is None or done:
+    not_ready = returned(cuda, NOT_READY)
+    if fabric is None or starts(cuda) or (done and not not_ready):
         return None  # without a switch in sight (a virtual machine with one GPU) the state means nothing
     idle = fabric.running is False and not contained(container)
-    if not idle and not waiting:
+    if not idle and not waiting and not not_ready:
         return None
     driver = kernel.loaded_version if kernel else ""
     state = waiting[0].fabric_state if waiting else _("not told")
-    running = {True: _("runs"), False: _("does not run"), None: _("could not be looked at")}[fabric.running]
-    message = _(
-        "There are {switches} NVSwitches, and the fabric manager {running} (state of the fabric: {state})."
-    ).format(switches=fabric.switches, running=running, state=state)
+    wording = {
+        True: _(
+            "The fabric manager runs but has not joined the GPUs through the {switches} NVSwitches (state: {state})."
+        ),
+        False: _("The fabric manager does not run, so the GPUs wait for the {switches} NVSwitches (state: {state})."),
+        None: _("The fabric manager has not joined the GPUs through the {switches} NVSwitches (state: {state})."),
+    }
+    message = wording[fabric.running].format(switches=fabric.switches, state=state)
     evidence = [Evidence(_("{switches} NVSwitches").format(switches=fabric.switches), fabric.source)]
+    if cuda is not None and not_ready:
+        evidence.insert(0, says_cuda(cuda, tables))
     if waiting and gpus is not None:
         evidence.append(Evidence(_("fabric state {state}").format(state=state), gpus.source))
     fixes = [

@@ -8,6 +8,7 @@ from tfdoctor import remedies
 from tfdoctor.engine import rule
 from tfdoctor.i18n import _
 from tfdoctor.model import Diagnosis, Evidence, Fix, Found, NotApplicable, Severity, Unavailable
+from tfdoctor.probes.cuda_driver import CudaDriver
 from tfdoctor.probes.gpu_machine import GpuMachine
 from tfdoctor.probes.kernel_driver import KernelDriver
 from tfdoctor.probes.libraries import DriverLibrary
@@ -15,7 +16,7 @@ from tfdoctor.probes.nvidia_smi import NvidiaSmi
 from tfdoctor.probes.nvml import Gpus, Nvml
 from tfdoctor.probes.platform import Platform
 from tfdoctor.probes.surroundings import Container, Jetson
-from tfdoctor.rules._hints import contained, listed, not_loaded, on_wsl
+from tfdoctor.rules._hints import contained, listed, not_loaded, on_wsl, tried
 
 CAUSES = (
     *("TFD102", "TFD103", "TFD104", "TFD105", "TFD107"),  # hardware
@@ -40,6 +41,7 @@ def driver_not_loaded(
     platform: Optional[Platform],
     container: Optional[Container],
     jetson: Optional[Jetson],
+    cuda: Optional[CudaDriver],
 ) -> Found:
     """The GPU is there, but NVIDIA's driver does not come up for it.
 
@@ -70,18 +72,49 @@ def driver_not_loaded(
     if jetson is not None:
         raise NotApplicable(_("a Jetson's driver is part of its system"))
     if nvml is not None and nvml.state == "ok":
-        return _listing(gpus, platform, machine)
+        return _listing(gpus, platform, machine, cuda)
     if nvml is not None and nvml.state in ("timed-out", "crashed"):
         return None  # TFD237
     if nvml is not None and nvml.state == "library-missing" and _may_still_work(library, kernel, platform):
-        raise Unavailable(_("NVML is not installed here, so the GPUs could not be listed"))
+        if tried(cuda):
+            return None  # CUDA starts, or TFD241 says that it does not
+        raise Unavailable(_("libnvidia-ml.so.1 is not installed here, so the GPUs could not be listed"))
     said = smi is not None and smi.problem in SMI_SAYS
     if nvml is None and not said and (not not_loaded(kernel) or on_wsl(platform)):
         return None
+    if nvml is not None and nvml.state == "library-missing" and kernel is not None and kernel.loaded_version:
+        return _no_libraries(kernel, library, nvml, platform, container)
     return _not_up(nvml, smi if said else None, kernel, machine, platform, container)
 
 
-def _listing(gpus: Optional[Gpus], platform: Optional[Platform], machine: GpuMachine) -> Found:
+def _no_libraries(
+    kernel: KernelDriver,
+    library: Optional[DriverLibrary],
+    nvml: Nvml,
+    platform: Optional[Platform],
+    container: Optional[Container],
+) -> Diagnosis:
+    """The module is loaded, so that only its other half is missing: libcuda and libnvidia-ml."""
+    message = _("The kernel driver {version} is loaded, but its libraries are not installed: {missing}.").format(
+        version=kernel.loaded_version,
+        missing="libnvidia-ml.so.1" if library is None else "libcuda.so.1, libnvidia-ml.so.1",
+    )
+    evidence = (
+        Evidence(_("loaded driver: {version}").format(version=kernel.loaded_version), kernel.source),
+        Evidence(nvml.error or nvml.state, nvml.source),
+    )
+    note = _("The libraries must be of the same version as the loaded driver.")
+    if contained(container):
+        fix = remedies.container_with_gpus(container.kind if container else "")
+    else:
+        again = remedies.install_driver(platform)
+        fix = remedies.by_hand(_("Install the driver's libraries"), *again.commands, note=note, needs=("root",))
+    return Diagnosis(message, evidence, (fix,))
+
+
+def _listing(
+    gpus: Optional[Gpus], platform: Optional[Platform], machine: GpuMachine, cuda: Optional[CudaDriver]
+) -> Found:
     """The driver answers: does it list a GPU that can be used?"""
     if gpus is None:
         return None
@@ -90,6 +123,8 @@ def _listing(gpus: Optional[Gpus], platform: Optional[Platform], machine: GpuMac
         message = _("{gpu}: the GPU is there and the driver answers, but lists no GPU.").format(gpu=machine.evidence)
     elif len(lost) == len(gpus):
         message = _("The driver has lost every GPU ({gpus}).").format(gpus=listed(g.index for g in lost))
+    elif lost and tried(cuda):
+        return None
     elif lost:
         raise Unavailable(
             _("GPU {gpus} is lost, and whether CUDA starts with the others is not known").format(

@@ -14,6 +14,7 @@ from tfdoctor.probes.gpu_machine import GpuMachine
 from tfdoctor.probes.interpreter import Interpreter
 from tfdoctor.probes.tensorflow import TensorFlow
 from tfdoctor.probes.toolkits import XlaTools
+from tfdoctor.rules.tensorflow._requirements import parsed
 
 #: XLA itself warns about every ptxas below this one. https://github.com/jax-ml/jax/issues/7816
 FIRST_GOOD = Version("11.1")
@@ -48,7 +49,8 @@ def ptxas_older_than_11_1_miscompile(
     ## References
     - https://github.com/jax-ml/jax/issues/7816
     """
-    if not tools.ptxas or not tools.ptxas_version or Version(tools.ptxas_version) >= FIRST_GOOD:
+    have = parsed(tools.ptxas_version or "")
+    if not tools.ptxas or have is None or have >= FIRST_GOOD:
         return None
     return Diagnosis(
         _("XLA would run ptxas {have} ({path}); versions before {need} compile some of XLA's code wrongly.").format(

@@ -16,6 +16,7 @@ from tfdoctor.probes.nvml import Gpus
 from tfdoctor.probes.platform import Platform
 from tfdoctor.probes.tensorflow import TensorFlow
 from tfdoctor.probes.toolkits import XlaTools
+from tfdoctor.rules.tensorflow._requirements import parsed
 from tfdoctor.tables import Tables
 
 
@@ -78,11 +79,12 @@ def _old(
     interpreter: Optional[Interpreter],
 ) -> Optional[Diagnosis]:
     """The first GPU that came out after this ptxas."""
-    if not tools.ptxas_version:
+    have = parsed(tools.ptxas_version or "")
+    if have is None:
         return None
     for gpu in gpus or ():
         row = tables.compute_capability(gpu.compute_capability) if gpu.compute_capability else None
-        if row is not None and Version(tools.ptxas_version) < Version(row.first_cuda):
+        if row is not None and have < Version(row.first_cuda):
             return Diagnosis(
                 _("XLA would run ptxas {have}, and {gpu} with compute capability {capability} needs {need} or newer.").format(
                     have=tools.ptxas_version, gpu=gpu.label, capability=gpu.compute_capability, need=row.first_cuda),

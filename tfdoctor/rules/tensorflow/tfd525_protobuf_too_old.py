@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Optional
 
+from packaging.specifiers import SpecifierSet
+
 from tfdoctor import remedies
 from tfdoctor.engine import rule
 from tfdoctor.i18n import _
@@ -69,10 +71,6 @@ def protobuf_too_old(
 
 
 def _below(version: str, ranges: Stated) -> bool:
-    """Outside of the ranges at their lower end: higher versions would be in, lower ones not."""
-    if ranges.allows(version):
-        return False
-    major = int(version.split(".")[0])
-    higher = any(fits(f"{major + step}.999", one) for one in ranges.ranges for step in range(9))
-    lower = any(fits(f"{major - step}.999", one) for one in ranges.ranges for step in range(1, major + 1))
-    return higher and not lower
+    """Below every lower bound that the ranges state."""
+    lower = [one.version for text in ranges.ranges for one in SpecifierSet(text) if one.operator in (">=", "~=", ">", "==")]
+    return bool(lower) and all(fits(version, f"<{bound.replace('.*', '')}") for bound in lower)

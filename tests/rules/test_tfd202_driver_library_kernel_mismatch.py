@@ -43,3 +43,24 @@ def test_in_a_container_the_image_is_at_fault() -> None:
 def test_two_parts_are_the_same_version() -> None:
     down = facts.nvml(state="unknown", code=999, library_version="550.107")
     assert facts.WORKSTATION.but(down).silent(rule)
+
+
+def test_cuda_says_it_while_nvml_works() -> None:
+    old = facts.driver_library(picked=facts.library_file("/opt/old/libcuda.so.1", "535.54.03", origin="other"))
+    env = facts.environment(LD_LIBRARY_PATH="/opt/old/:/opt/lib")
+    found = facts.WORKSTATION.but(old, env, facts.cuda_fails(803)).found(rule)
+    assert "550.107.02" in found.message and "/opt/old/libcuda.so.1 is 535.54.03" in found.message
+    assert "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH (803)" in found.evidence[0].says
+    assert found.fixes[0].environment == (("LD_LIBRARY_PATH", "/opt/lib"),)
+
+
+def test_cuda_says_it_of_the_systems_own_libcuda() -> None:
+    found = facts.WORKSTATION.but(facts.cuda_fails(803)).found(rule)
+    assert "of another version" in found.message and "install the driver again" in found.fixes[0].title
+
+
+def test_cuda_that_starts_has_no_mismatch() -> None:
+    assert facts.WORKSTATION.but(DOWN, NEW, facts.kernel_module_file(version="550.120"), facts.cuda_driver()).silent(
+        rule
+    )
+    assert facts.WORKSTATION.but(facts.cuda_fails(999)).silent(rule)

@@ -33,3 +33,9 @@ def test_without_windows_s_library_it_is_another_fault() -> None:
 
 def test_healthy() -> None:
     assert facts.WSL_LAPTOP.silent(rule)
+
+
+def test_cuda_that_starts_has_a_fitting_libcuda() -> None:
+    own = facts.driver_library(picked=facts.library_file("/opt/libcuda.so.1", "", origin="other"))
+    assert facts.WSL_LAPTOP.but(own).found(rule)
+    assert facts.WSL_LAPTOP.but(own, facts.cuda_driver()).silent(rule)

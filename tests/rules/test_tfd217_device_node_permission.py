@@ -44,3 +44,10 @@ def test_not_tried() -> None:
 
 def test_container_gets_the_group() -> None:
     assert "--group-add" in facts.T4_CONTAINER.but(closed("/dev/nvidiactl")).found(rule).fixes[0].commands[0]
+
+
+def test_cuda_that_starts_may_open_them() -> None:
+    closed = facts.device_nodes(facts.device_node("/dev/nvidiactl", mode=0o660, error="Permission denied"))
+    assert facts.WORKSTATION.but(closed, facts.cuda_driver()).silent(rule)
+    machine = facts.WORKSTATION.but(closed, facts.cuda_fails(100))
+    assert machine.codes()["TFD241"] == "TFD217"

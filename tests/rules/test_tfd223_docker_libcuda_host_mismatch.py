@@ -40,3 +40,11 @@ def test_healthy_and_elsewhere() -> None:
     assert facts.T4_CONTAINER.silent(rule)
     assert facts.WORKSTATION.but(image("535.183.01")).silent(rule)
     assert facts.T4_CONTAINER.but(image("")).silent(rule)
+
+
+def test_cuda_says_it() -> None:
+    image = facts.driver_library(picked=facts.library_file("/opt/x/libcuda.so.1", "", origin="pip"))
+    found = facts.T4_CONTAINER.but(image, facts.cuda_fails(803)).found(rule)
+    assert "of another version" in found.message and "550.107.02" in found.message
+    assert any("(803)" in e.says for e in found.evidence)
+    assert facts.T4_CONTAINER.but(facts.cuda_fails(999)).silent(rule)

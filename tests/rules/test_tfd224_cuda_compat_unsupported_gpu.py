@@ -32,3 +32,14 @@ def test_the_same_version_is_no_forward_compatibility() -> None:
 
 def test_healthy() -> None:
     assert facts.WORKSTATION.silent(rule)
+
+
+def test_cuda_itself_refuses() -> None:
+    found = facts.T4_CONTAINER.but(COMPAT, facts.cuda_fails(804)).found(rule)
+    assert "does not support forward compatibility" in found.message and "560.28.03" in found.message
+    assert "(804)" in found.evidence[0].says and found.gpus == ()
+    assert facts.T4_CONTAINER.but(facts.cuda_fails(804)).found(rule)
+
+
+def test_cuda_that_starts_does_not_refuse() -> None:
+    assert facts.WORKSTATION.but(COMPAT, facts.cuda_driver()).silent(rule)

@@ -44,3 +44,14 @@ def test_one_gpu_of_such_a_machine_in_a_virtual_machine() -> None:
 
 def test_healthy() -> None:
     assert facts.H100_SERVER.silent(rule)
+
+
+def test_cuda_is_not_ready() -> None:
+    machine = facts.H100_SERVER.but(facts.fabric(running=True), facts.cuda_fails(802))
+    found = machine.found(rule)
+    assert "has not joined" in found.message and "(802)" in found.evidence[0].says
+    assert machine.codes()["TFD241"] == "TFD228"
+
+
+def test_cuda_that_starts_does_not_wait() -> None:
+    assert facts.H100_SERVER.but(facts.fabric(running=False), waiting(), facts.cuda_driver(8)).silent(rule)

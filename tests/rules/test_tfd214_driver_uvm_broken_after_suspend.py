@@ -27,4 +27,15 @@ def test_without_the_node_it_is_another_fault() -> None:
 
 def test_the_log_alone() -> None:
     assert facts.found(rule, LOG).message
-    assert rule.log_only
+
+
+def test_cuda_fails_after_a_resume() -> None:
+    machine = facts.WORKSTATION.but(RESUMED, facts.cuda_fails(999))
+    assert "(999)" in machine.found(rule).evidence[0].says
+    assert machine.codes()["TFD241"] == "TFD214"
+    assert facts.WORKSTATION.but(facts.cuda_fails(999)).silent(rule)
+
+
+def test_healthy() -> None:
+    assert facts.WORKSTATION.silent(rule)
+    assert facts.WORKSTATION.but(RESUMED, facts.cuda_driver()).silent(rule)

@@ -21,3 +21,14 @@ def test_wsl_has_none() -> None:
 
 def test_the_log_alone() -> None:
     assert facts.found(rule, LOG).message
+
+
+def test_cuda_is_not_initialized() -> None:
+    machine = facts.WORKSTATION.but(facts.cuda_fails(3))
+    assert "(3)" in machine.found(rule).evidence[0].says
+    assert machine.codes()["TFD241"] == "TFD215"
+
+
+def test_healthy() -> None:
+    assert facts.WORKSTATION.silent(rule)
+    assert facts.WORKSTATION.but(facts.cuda_fails(999)).silent(rule)

@@ -76,3 +76,24 @@ def test_no_value_makes_it_raise(value: str, count: int) -> None:
     seen = read(value, count, ("GPU-aaaa",))
     assert len(set(seen.chosen)) == len(seen.chosen)
     assert count is None or value.startswith("MIG-") or len(seen.chosen) <= max(count, 1)
+
+
+def test_cuda_was_tried_with_and_without_the_variable() -> None:
+    split = facts.gpus(facts.gpu(mig=True))
+    hidden = facts.cuda_fails(100, unhidden=1)
+    found = facts.found(rule, GPU, facts.environment(CUDA_VISIBLE_DEVICES="MIG-1234"), split, hidden)
+    assert "names no GPU of this machine" in found.message and found.severity is None
+    assert "counts 1" in found.evidence[-1].says
+    assert facts.found(rule, GPU, facts.environment(CUDA_VISIBLE_DEVICES="-1"), _two(), hidden).severity is None
+
+
+def test_cuda_that_starts_has_a_gpu() -> None:
+    assert facts.silent(rule, GPU, facts.environment(CUDA_VISIBLE_DEVICES="all"), _two(), facts.cuda_driver())
+    assert facts.silent(rule, GPU, facts.environment(CUDA_VISIBLE_DEVICES="3"), facts.cuda_driver())
+    some = facts.found(rule, GPU, facts.environment(CUDA_VISIBLE_DEVICES="1"), _two(), facts.cuda_driver())
+    assert some.severity is Severity.INFO
+
+
+def test_nothing_hides_them_when_cuda_fails_without_it_too() -> None:
+    environment = facts.environment(CUDA_VISIBLE_DEVICES="0,1")
+    assert facts.silent(rule, GPU, environment, _two(), facts.cuda_fails(100))

@@ -7,6 +7,7 @@ import facts
 from tfdoctor.model import Severity
 from tfdoctor.probes.nvml import Gpus
 from tfdoctor.rules.configuration.tfd605_mig_one_instance_per_process import mig_one_instance_per_process as rule
+from tfdoctor.verdict import decide
 
 GPU = facts.gpu_machine()
 PART = facts.MigInstance("3g.40gb", 40 * facts.GIB)
@@ -18,7 +19,7 @@ def _split(*parts: facts.MigInstance) -> Gpus:
 
 def test_two_instances() -> None:
     found = facts.found(rule, GPU, _split(PART, PART), facts.environment())
-    assert "2 instances" in found.message and "A100" in found.message and found.severity is None
+    assert "2 instances" in found.message and "A100" in found.message and found.severity is Severity.INFO
 
 
 def test_one_was_chosen() -> None:
@@ -27,6 +28,14 @@ def test_one_was_chosen() -> None:
 
 def test_no_instance() -> None:
     assert facts.found(rule, GPU, _split()).severity is Severity.WARNING
+
+
+def test_no_instance_and_cuda_finds_none() -> None:
+    assert facts.found(rule, GPU, _split(), facts.cuda_fails(100)).severity is None
+    assert facts.silent(rule, GPU, _split(), facts.cuda_driver())
+    machine = facts.MIG_A100.but(_split(), facts.environment(), facts.cuda_fails(100))
+    verdict = decide(machine.outcomes(), machine.facts())
+    assert (verdict.gpu, verdict.because) == ("no", "mig-one-instance-per-process")
 
 
 def test_healthy() -> None:

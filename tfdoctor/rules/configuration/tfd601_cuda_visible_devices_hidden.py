@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Optional
 
 from tfdoctor import remedies
 from tfdoctor.engine import rule
 from tfdoctor.i18n import _
 from tfdoctor.model import Diagnosis, Evidence, Found, Severity, Unavailable
+from tfdoctor.probes.cuda_driver import CudaDriver
 from tfdoctor.probes.environment import Environment
 from tfdoctor.probes.gpu_machine import GpuMachine
 from tfdoctor.probes.nvml import Gpus
 from tfdoctor.probes.surroundings import Job
+from tfdoctor.rules._hints import starts, tried
 from tfdoctor.rules.configuration._visible import Visible, read
 
 NAME = "CUDA_VISIBLE_DEVICES"
@@ -19,7 +22,11 @@ NAME = "CUDA_VISIBLE_DEVICES"
 
 @rule("TFD601", Severity.ERROR, blocks=True)
 def cuda_visible_devices_hidden(
-    machine: GpuMachine, environment: Environment, gpus: Optional[Gpus], job: Optional[Job]
+    machine: GpuMachine,
+    environment: Environment,
+    gpus: Optional[Gpus],
+    job: Optional[Job],
+    cuda: Optional[CudaDriver],
 ) -> Found:
     """CUDA_VISIBLE_DEVICES hides the GPUs from every CUDA program, TensorFlow included.
 
@@ -57,12 +64,14 @@ def cuda_visible_devices_hidden(
     count = _count(machine, gpus)
     uuids = tuple(gpu.uuid for gpu in gpus or () if gpu.uuid)
     seen = read(value, count, uuids)
-    if not seen.chosen:
+    if cuda is not None and cuda.finds_none and cuda.unhidden:
+        return _seen_hidden(value, seen, environment, count, job, cuda)
+    if not seen.chosen and not starts(cuda):
         return _all_hidden(value, seen, environment, count, job)
-    if count is None and gpus is None and any(entry.isdigit() and int(entry) > 0 for entry in seen.chosen):
+    if not tried(cuda) and count is None and gpus is None and any(entry.isdigit() and int(entry) > 0 for entry in seen.chosen):
         raise Unavailable(_("how many GPUs there are is not known, and {name} lists {value}").format(name=NAME, value=value))
     total = len(gpus) if gpus is not None else count
-    if total is None or len(seen.chosen) >= total or _splits(gpus):
+    if total is None or not seen.chosen or len(seen.chosen) >= total or _splits(gpus):
         return None
     ends = _(" {entry} names no GPU, and nothing after it counts.").format(entry=repr(seen.stopped_at)) if seen.stopped_at else ""
     return Diagnosis(
@@ -82,6 +91,23 @@ def _count(machine: GpuMachine, gpus: Optional[Gpus]) -> Optional[int]:
 
 def _splits(gpus: Optional[Gpus]) -> bool:
     return any(gpu.mig for gpu in gpus or ())
+
+
+def _seen_hidden(
+    value: str,
+    seen: Visible,
+    environment: Environment,
+    count: Optional[int],
+    job: Optional[Job],
+    cuda: CudaDriver,
+) -> Diagnosis:
+    """CUDA was tried with and without the variable: that settles it, whatever our own reading of the value says."""
+    says = Evidence(_("without it CUDA counts {count} devices").format(count=cuda.unhidden), cuda.source)
+    diagnosis = _all_hidden(value, seen, environment, count, job)
+    if seen.chosen:
+        message = _("{name} is set to {value}, which names no GPU of this machine, so no CUDA program sees one.")
+        diagnosis = replace(diagnosis, message=message.format(name=NAME, value=repr(value)))
+    return replace(diagnosis, evidence=(*diagnosis.evidence, says))
 
 
 def _all_hidden(

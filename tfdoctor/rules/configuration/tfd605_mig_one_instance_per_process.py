@@ -8,13 +8,18 @@ from tfdoctor import remedies
 from tfdoctor.engine import rule
 from tfdoctor.i18n import _
 from tfdoctor.model import Diagnosis, Evidence, Found, NotApplicable, Severity
+from tfdoctor.probes.cuda_driver import CudaDriver
 from tfdoctor.probes.environment import Environment
 from tfdoctor.probes.gpu_machine import GpuMachine
 from tfdoctor.probes.nvml import Gpus
+from tfdoctor.rules._hints import starts
 
 
-@rule("TFD605", Severity.INFO)
-def mig_one_instance_per_process(machine: GpuMachine, gpus: Gpus, environment: Optional[Environment]) -> Found:
+# An error where CUDA was seen to find no device for want of an instance; good to know otherwise.
+@rule("TFD605", Severity.ERROR, blocks=True)
+def mig_one_instance_per_process(
+    machine: GpuMachine, gpus: Gpus, environment: Optional[Environment], cuda: Optional[CudaDriver]
+) -> Found:
     """With MIG on, one process sees one MIG instance, however many there are.
 
     ## What it is
@@ -47,14 +52,15 @@ def mig_one_instance_per_process(machine: GpuMachine, gpus: Gpus, environment: O
     chosen = environment.get("CUDA_VISIBLE_DEVICES") if environment else ""
     if chosen.startswith("MIG-") and "," not in chosen:
         return None
-    if not instances and len(split) == len(gpus):
+    if not instances and len(split) == len(gpus) and not starts(cuda):
+        none = cuda is not None and cuda.finds_none
         return Diagnosis(
             _("MIG is on for {gpus}, and no MIG instance was seen: without one CUDA finds no device.").format(
                 gpus=", ".join(gpu.label for gpu in split)),
             evidence=(Evidence(_("MIG mode enabled, no instance listed"), gpus.source),),
             fixes=(remedies.by_hand(_("Turn MIG off, or make an instance"), ("nvidia-smi", "-i", str(split[0].index), "-mig", "0"),
                                     needs=("root",)),),
-            severity=Severity.WARNING,
+            severity=None if none else Severity.WARNING,
         )
     if instances < 2 and len(gpus) < 2:
         return None
@@ -63,4 +69,5 @@ def mig_one_instance_per_process(machine: GpuMachine, gpus: Gpus, environment: O
             gpus=", ".join(gpu.label for gpu in split), count=instances),
         evidence=(Evidence(_("{count} MIG instances").format(count=instances), gpus.source),),
         fixes=(remedies.by_hand(_("Choose one with CUDA_VISIBLE_DEVICES=MIG-… for each process"), ("nvidia-smi", "-L")),),
+        severity=Severity.INFO,
     )

@@ -8,16 +8,25 @@ from tfdoctor import remedies
 from tfdoctor.engine import rule
 from tfdoctor.i18n import _
 from tfdoctor.model import Diagnosis, Evidence, Found, LogMatch, NotApplicable, Severity
+from tfdoctor.probes.cuda_driver import CudaDriver
 from tfdoctor.probes.device_nodes import DeviceNodes
 from tfdoctor.probes.kernel_log import KernelLog
 from tfdoctor.probes.platform import Platform
 from tfdoctor.rules import _log
-from tfdoctor.rules._hints import on_wsl
+from tfdoctor.rules._hints import on_wsl, returned, says_cuda
+from tfdoctor.tables import Tables
+
+UNKNOWN = 999  # CUDA_ERROR_UNKNOWN
 
 
 @rule("TFD214", Severity.ERROR)
 def driver_uvm_broken_after_suspend(
-    log: LogMatch, platform: Optional[Platform], kernel_log: Optional[KernelLog], nodes: Optional[DeviceNodes]
+    tables: Tables,
+    log: Optional[LogMatch],
+    cuda: Optional[CudaDriver],
+    platform: Optional[Platform],
+    kernel_log: Optional[KernelLog],
+    nodes: Optional[DeviceNodes],
 ) -> Found:
     """The kernel module nvidia_uvm was left broken by suspend and resume, so that no new CUDA program starts.
 
@@ -45,11 +54,18 @@ def driver_uvm_broken_after_suspend(
     - https://github.com/ultralytics/ultralytics/issues/7716
     - https://github.com/gbionics/jaxsim/issues/50
     """
+    failed = returned(cuda, UNKNOWN)
+    if log is None and not failed:
+        raise NotApplicable(_("CUDA was not seen to fail like that"))
     if on_wsl(platform) or (nodes is not None and nodes.get("/dev/nvidia-uvm") is None):
         raise NotApplicable(_("WSL, or /dev/nvidia-uvm does not exist"))
+    if log is None and kernel_log is None:
+        raise NotApplicable(_("whether the machine has slept is not known"))
     if kernel_log is not None and not kernel_log.of("resume"):
         raise NotApplicable(_("the machine has not resumed from suspend since it started"))
-    evidence = [_log.line(log)]
+    evidence = [_log.line(log)] if log is not None else []
+    if cuda is not None and failed:
+        evidence.append(says_cuda(cuda, tables))
     if kernel_log is not None:
         evidence.append(Evidence(_("the machine has resumed from suspend since it started"), kernel_log.source))
         message = _("CUDA does not start since the machine resumed from suspend: nvidia_uvm lost its state.")

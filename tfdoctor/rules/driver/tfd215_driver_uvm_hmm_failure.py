@@ -8,14 +8,24 @@ from tfdoctor import remedies
 from tfdoctor.engine import rule
 from tfdoctor.i18n import _
 from tfdoctor.model import Diagnosis, Evidence, Found, LogMatch, NotApplicable, Severity
+from tfdoctor.probes.cuda_driver import CudaDriver
 from tfdoctor.probes.kernel_driver import KernelDriver
 from tfdoctor.probes.platform import Platform
 from tfdoctor.rules import _log
-from tfdoctor.rules._hints import on_wsl
+from tfdoctor.rules._hints import on_wsl, returned, says_cuda
+from tfdoctor.tables import Tables
+
+NOT_INITIALIZED = 3  # CUDA_ERROR_NOT_INITIALIZED
 
 
 @rule("TFD215", Severity.ERROR)
-def driver_uvm_hmm_failure(log: LogMatch, platform: Optional[Platform], kernel: Optional[KernelDriver]) -> Found:
+def driver_uvm_hmm_failure(
+    tables: Tables,
+    log: Optional[LogMatch],
+    cuda: Optional[CudaDriver],
+    platform: Optional[Platform],
+    kernel: Optional[KernelDriver],
+) -> Found:
     """CUDA fails to start because heterogeneous memory management in nvidia_uvm does not work on this machine.
 
     ## What it is
@@ -41,9 +51,14 @@ def driver_uvm_hmm_failure(log: LogMatch, platform: Optional[Platform], kernel: 
     - https://github.com/NVIDIA/open-gpu-kernel-modules/issues/901
     - https://github.com/Dasharo/dasharo-issues/issues/1135
     """
+    failed = returned(cuda, NOT_INITIALIZED)
+    if log is None and not failed:
+        raise NotApplicable(_("CUDA was not seen to fail like that"))
     if on_wsl(platform):
         raise NotApplicable(_("WSL has no nvidia_uvm"))
-    evidence = [_log.line(log)]
+    evidence = [_log.line(log)] if log is not None else []
+    if cuda is not None and failed:
+        evidence.append(says_cuda(cuda, tables))
     flavour = ""
     if kernel is not None and kernel.loaded_version:
         flavour = kernel.flavour

@@ -61,3 +61,9 @@ def test_a_second_hand_row_only_warns() -> None:
 def test_unknown_says_nothing() -> None:
     assert facts.silent(rule, GPU, facts.tensorflow(), facts.gpus(facts.gpu(compute_capability=None)), _cudnn("9.28.0.42"))
     assert facts.silent(rule, GPU, facts.tensorflow(), _card("7.0"), _cudnn(""))
+
+
+def test_a_list_of_packages_without_the_system() -> None:
+    frozen = facts.distributions({"tensorflow": "2.21.0", "nvidia-cudnn-cu12": "9.28.0.42"}, source="pip freeze")
+    bare = facts.tensorflow(version="2.21.0", cuda_build=None, cuda="", cudnn="", compute_capabilities=())
+    assert facts.found(rule, GPU, bare, _card("7.0"), frozen).severity is None

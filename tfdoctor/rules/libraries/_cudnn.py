@@ -30,12 +30,20 @@ def loaded(
         entry = libraries.get("cudnn")
         picked = entry.picked if entry else None
         return Cudnn(picked.version, picked.path, True) if picked and picked.version else None
-    name = f"nvidia-cudnn-cu{tensorflow.cuda.split('.')[0]}"
+    name = f"nvidia-cudnn-cu{cuda_of(tensorflow, tables).split('.')[0]}"
     version = distributions.version(name) if distributions else ""
     # A release that looks into the wheels takes this one first, unless LD_LIBRARY_PATH holds another.
     if not version or not distributions or not _looks_in_wheels(tensorflow, tables):
         return None
     return Cudnn(version, f"{distributions.source}: {name}", False)
+
+
+def cuda_of(tensorflow: TensorFlow, tables: Tables) -> str:
+    """The CUDA that TensorFlow was built for; the release's, where a list of packages does not tell the system."""
+    if tensorflow.cuda or tensorflow.cuda_build is False or tensorflow.distribution != "tensorflow":
+        return tensorflow.cuda
+    release = tables.release(tensorflow.version)
+    return release.cuda or "" if release and release.version == tensorflow.version else ""
 
 
 def _looks_in_wheels(tensorflow: TensorFlow, tables: Tables) -> bool:

@@ -12,7 +12,7 @@ from tfdoctor.probes.gpu_machine import GpuMachine
 from tfdoctor.probes.interpreter import Distributions, Interpreter
 from tfdoctor.probes.libraries import Libraries
 from tfdoctor.probes.tensorflow import TensorFlow
-from tfdoctor.rules.libraries._cudnn import Cudnn, built_with, loaded, too_old
+from tfdoctor.rules.libraries._cudnn import Cudnn, built_with, cuda_of, loaded, too_old
 from tfdoctor.tables import Tables
 
 
@@ -74,7 +74,7 @@ def _fix(
     tensorflow: TensorFlow, tables: Tables, have: Cudnn, needed: str, interpreter: Optional[Interpreter]
 ) -> Fix:
     release = tables.release(tensorflow.version)
-    wheel = f"nvidia-cudnn-cu{tensorflow.cuda.split('.')[0]}"
+    wheel = f"nvidia-cudnn-cu{cuda_of(tensorflow, tables).split('.')[0]}"
     wanted = (release.and_cuda or {}).get(wheel) if release else None
     if wanted and (not have.sure or "site-packages/nvidia/" in have.source):
         return remedies.install(interpreter, f"{wheel}{wanted}")

@@ -13,7 +13,7 @@ from tfdoctor.probes.interpreter import Distributions, Interpreter
 from tfdoctor.probes.libraries import Libraries
 from tfdoctor.probes.nvml import Gpus
 from tfdoctor.probes.tensorflow import TensorFlow
-from tfdoctor.rules.libraries._cudnn import Cudnn, loaded
+from tfdoctor.rules.libraries._cudnn import Cudnn, cuda_of, loaded
 from tfdoctor.rules.libraries._fixes import OLD_GPU_CUDNN, below
 from tfdoctor.rules.tensorflow._arch import Fit, fit
 from tfdoctor.tables import Tables, fits
@@ -81,9 +81,8 @@ def cudnn_dropped_this_gpu(
 
 
 def _row(tensorflow: TensorFlow, have: Optional[Cudnn], tables: Tables) -> Optional[CudnnSupport]:
-    if have is None or not tensorflow.cuda:
-        return None
-    return next(iter(tables.cudnn_support(have.version, cuda=tensorflow.cuda)), None)
+    cuda = cuda_of(tensorflow, tables)
+    return next(iter(tables.cudnn_support(have.version, cuda=cuda)), None) if have is not None and cuda else None
 
 
 def _in_build(tensorflow: TensorFlow, capability: Optional[str]) -> bool:

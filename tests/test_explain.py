@@ -315,3 +315,15 @@ ALL_REDUCE = "INFO:tensorflow:batch_all_reduce: 4 all-reduces with algorithm = n
 def test_a_log_that_stops_at_the_all_reduce_hangs_there() -> None:
     assert first_cause("Epoch 1/500\n" + ALL_REDUCE, "gpus=2") == "p2p-broken-by-iommu-acs"
     assert first_cause(ALL_REDUCE + "Epoch 1/500\n100/100 - 3s 30ms/step\nEpoch 2/500\n" * 3, "gpus=2") == ""
+
+
+def test_a_rule_that_crashes_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    import tfdoctor.known_errors as known_errors
+    from tfdoctor.model import Outcome, Status
+
+    monkeypatch.setattr(
+        known_errors, "run_rule", lambda rule, facts: Outcome(rule, Status.CRASHED, reason="ValueError: odd")
+    )
+    explanation = ask("CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered")
+    assert explanation.answers[0].role == "cause"
+    assert isinstance(explanation.crashes[0].what, str) and explanation.crashes[0].error == "ValueError: odd"

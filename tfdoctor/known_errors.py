@@ -21,7 +21,7 @@ from tfdoctor.logs.machine import disagreement, facts_stated, situation_of
 from tfdoctor.logs.matcher import Found, Matcher, Scan
 from tfdoctor.logs.reader import blocks
 from tfdoctor.logs.situation import Situation, derived, stated_by_log
-from tfdoctor.model import Diagnosis, Fix, LogMatch, Rule, Safety, Status, Unavailable
+from tfdoctor.model import Crash, Diagnosis, Fix, LogMatch, Outcome, Rule, Safety, Status, Unavailable
 from tfdoctor.tables import Tables
 from tfdoctor.tables.log_rows import KnownCause, KnownError
 
@@ -50,13 +50,15 @@ class Explained:
 @dataclass(frozen=True)
 class Explanation:
     """What a log came to. `odd`: lines that look like errors and that nobody knows (number, text). `situation`: what was
-    taken as known of the machine. `remark`: why the machine's facts were left out, or ""."""
+    taken as known of the machine. `remark`: why the machine's facts were left out, or "". `crashes`: parts of tfdoctor
+    that failed on the way."""
 
     lines: int
     answers: tuple[Explained, ...]
     odd: tuple[tuple[int, str], ...]
     situation: Situation
     remark: str
+    crashes: tuple[Crash, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,7 @@ def explain_scan(
     verdicts = rules.seen(_candidates(scan, catalogue))
     answers = decide(scan.found, situation, catalogue.causes, verdicts)
     told = tuple(_told(answer, rules) for answer in _with_consequences(answers, rules))
-    return Explanation(scan.lines, told, scan.odd, situation, remark)
+    return Explanation(scan.lines, told, scan.odd, situation, remark, (*facts.crashes, *rules.crashes))
 
 
 def _candidates(scan: Scan, catalogue: Catalogue) -> list[KnownCause]:
@@ -138,6 +140,7 @@ class Rules:
         self._on_machine = on_machine
         self._diagnoses: dict[str, Diagnosis] = {}
         self._rules: dict[str, Rule] = {}
+        self.crashes: list[Crash] = []
 
     def rule(self, cause: KnownCause) -> Optional[Rule]:
         """The rule of a cause; None for a harmless one."""
@@ -152,7 +155,7 @@ class Rules:
             rule = self.rule(cause)
             if rule is None or rule.log_only:
                 continue
-            outcome = run_rule(rule, self._facts)
+            outcome = self._run(rule)
             if outcome.status is Status.FOUND:
                 verdicts[cause.name] = True
                 self._diagnoses[cause.name] = outcome.diagnoses[0]
@@ -170,8 +173,14 @@ class Rules:
         if not any(kind is LogMatch for kind, _optional in rule.needs.values()):
             return None
         self._facts.put(_match(answer))
-        outcome = run_rule(rule, self._facts)
+        outcome = self._run(rule)
         return outcome.diagnoses[0] if outcome.status is Status.FOUND else None
+
+    def _run(self, rule: Rule) -> Outcome:
+        outcome = run_rule(rule, self._facts)
+        if outcome.status is Status.CRASHED:
+            self.crashes.append(Crash(f"{rule.code} {rule.name}", outcome.reason))
+        return outcome
 
 
 def rules_of(codes: Iterable[str]) -> dict[str, Rule]:

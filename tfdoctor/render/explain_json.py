@@ -11,6 +11,7 @@ from tfdoctor.logs.codes import CodePage
 from tfdoctor.logs.redact import redact
 from tfdoctor.pages import Page
 from tfdoctor.render.json_report import fix_object
+from tfdoctor.render.plain import plain
 from tfdoctor.scrub import Scrubber
 
 SCHEMA = 1
@@ -63,6 +64,7 @@ def _log(name: str, explanation: Explanation, scrub: Scrubber, *, named: bool) -
         "unknown_errors": [{"line": line, "text": redact(text, scrub)} for line, text in explanation.odd],
         "situation": {name: redact(value, scrub) for name, value in sorted(explanation.situation.items())},
         "remark": explanation.remark or None,
+        "crashed": plain(explanation.crashes),
     }
 
 

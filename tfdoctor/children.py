@@ -48,10 +48,11 @@ class Children:
         env: Optional[Mapping[str, str]] = None,
         cwd: Optional[str] = None,
         stdin: bytes = b"",
+        inherit: Sequence[int] = (),
     ) -> Optional[Completed]:
         """Run `argv` without a shell; None when there is no such program. Raises OSError when it cannot start.
 
-        `env` is the whole environment (default: this process's). The child leads a process group of its own,
+        `env` is the whole environment (default: this process's), `inherit` are open files that the child keeps. The child leads a process group of its own,
         which is killed at the end, so that nothing it started outlives it.
         """
         started = time.monotonic()
@@ -64,6 +65,7 @@ class Children:
                 env=None if env is None else dict(env),
                 cwd=cwd,
                 start_new_session=True,
+                pass_fds=tuple(inherit),
             )
         except FileNotFoundError:
             return None

@@ -58,8 +58,9 @@ class Fix:
 
     `commands` are argument lists, run in order without a shell. `requirements` and `removes` are the pip
     requirements that the commands install or uninstall, so that a plan can merge several fixes into one
-    consistent set. `environment` are variables to set (None: to unset) before the program starts. `undo` are the commands that take it back. `needs` names what a person must know first:
-    "root", "reboot", "new shell".
+    consistent set. `environment` are variables to set (None: to unset) before the program starts. `deletes` are files
+    that go. `undo` are the commands that take it back. `needs` names what a person must know first: "root", "reboot",
+    "new shell". `optional`: a choice that somebody may like, and no repair: never part of a plan.
     """
 
     title: str
@@ -71,6 +72,8 @@ class Fix:
     environment: tuple[tuple[str, Optional[str]], ...] = ()
     undo: tuple[tuple[str, ...], ...] = ()
     needs: frozenset[str] = frozenset()
+    deletes: tuple[str, ...] = ()
+    optional: bool = False
 
 
 @dataclass(frozen=True)

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import shutil
 import sys
+from collections.abc import Sequence
+from pathlib import PurePosixPath
 from typing import Optional
 
 import click
 
-from tfdoctor.checkup import check
+from tfdoctor.checkup import Examination, examine
 from tfdoctor.children import Children
+from tfdoctor.fixes import activation, journal
 from tfdoctor.fixes import apply as applying
-from tfdoctor.fixes import journal
-from tfdoctor.fixes.installer import Installer, installer_of
+from tfdoctor.fixes.installer import elsewhere, installer_of
+from tfdoctor.fixes.packages import World
 from tfdoctor.fixes.plan import Plan, Step, make
 from tfdoctor.host import Host
 from tfdoctor.i18n import _
-from tfdoctor.model import BadInput, Report, Safety, Unavailable
+from tfdoctor.model import BadInput, Report, Safety, Severity, Unavailable
 from tfdoctor.opening import open_host
 from tfdoctor.progress import Progress
 from tfdoctor.tables import Tables
+from tfdoctor.tables.rows import TfRelease
+
+STOPPED = 130  # the exit code of a program that Ctrl-C ended
 
 
 @click.command("fix")
@@ -49,29 +58,95 @@ def command(
     """Show what to do about each diagnosis, do it with consent, check again, undo on request.
 
     \b
-    Exit codes: 0 what it set out to fix is gone, 1 something is left, 2 usage or tfdoctor itself failed.
+    Exit codes: 0 what it set out to fix is gone (or there was nothing to do), 1 something is left or could not be
+    done, 2 usage or tfdoctor itself failed, 130 stopped with Ctrl-C.
     """
     if host is not None and not dry_run:
         raise BadInput(_("--host is another machine; only --dry-run can be used with it."))
+    if form != "text" and not dry_run:
+        raise BadInput(_("--format {form} shows a plan; only --dry-run can be used with it.").format(form=form))
     machine = open_host(python, host)
     children = Children()
     try:
         if undo_run is not None:
-            sys.exit(_undo(machine, undo_run))
-        with Progress(machine.waiting_for):
-            report = check(machine)
+            sys.exit(_undo(machine, undo_run, children))
         if resume:
-            sys.exit(_resume(machine, report, children, python))
-        plan = make(report, _installer(report), Tables(), keep=keep, only=only)
+            sys.exit(_resume(machine, children, python))
+        with Progress(machine.waiting_for):
+            seen = examine(machine)
+        plan = plan_of(seen, keep=keep, only=_known(only), live=machine.live)
         click.echo(rendered(plan, form), nl=False)
         if not dry_run:
-            sys.exit(_apply(plan, report, children, python, yes=yes, include=include))
+            sys.exit(_apply(plan, seen.report, children, python, yes=yes, include=include))
     except applying.Failed as why:
         click.echo(f"tfdoctor: {why}", err=True)
         sys.exit(1)
+    except click.Abort:
+        click.echo(
+            _("tfdoctor: nothing was changed: there was no answer (--yes does the safe steps unasked)"), err=True
+        )
+        sys.exit(1)
+    except KeyboardInterrupt:
+        click.echo(_("tfdoctor: stopped; `tfdoctor fix --undo` puts back what was begun, --resume goes on"), err=True)
+        sys.exit(STOPPED)
     finally:
         children.close()
         machine.close()
+
+
+def plan_of(seen: Examination, *, keep: Sequence[str] = (), only: Sequence[str] = (), live: bool = True) -> Plan:
+    """The plan for what a check has seen; `live` is False for a recorded machine."""
+    facts = seen.report.facts
+    interpreter, installed = facts.get("interpreter"), facts.get("distributions")
+    for name in keep:
+        if installed is None or not installed.version(name.lower().replace("_", "-")):
+            raise BadInput(_("--keep {name}: no such distribution is installed here.").format(name=name))
+    installer = installer_of(interpreter, installed, shutil.which if live else elsewhere)
+    tables = Tables()
+    world = World(installed, interpreter, tables, _lowest(seen.report), lambda: _releases(seen, tables))
+    return make(seen.report, installer, world, keep=keep, only=only, shell=_shell(seen.report))
+
+
+def _known(only: Sequence[str]) -> tuple[str, ...]:
+    """The codes and names that were asked for, as the rules write them. Raises BadInput for one that is none."""
+    from tfdoctor.engine import all_rules
+
+    known = {key: r.code for r in all_rules() for key in (r.code.lower(), r.name)}
+    asked = [part.strip().lower() for entry in only for part in entry.split(",")]
+    for name in asked:
+        if name not in known:
+            raise BadInput(_("There is no diagnosis {name}.").format(name=name))
+    return tuple(known[name] for name in asked)
+
+
+def _lowest(report: Report) -> Optional[tuple[int, int]]:
+    """The lowest compute capability among the GPUs."""
+    gpus = report.facts.get("gpus")
+    told = [str(gpu.compute_capability) for gpu in (gpus.gpus if gpus else ()) if gpu.compute_capability]
+    pairs = [(int(a), int(b)) for a, _dot, b in (text.partition(".") for text in told)]
+    return min(pairs, default=None)
+
+
+def _releases(seen: Examination, tables: Tables) -> Optional[list[TfRelease]]:
+    """The TensorFlow releases that fit this machine, newest first; None where that cannot be told."""
+    from tfdoctor.fitting.answer import answer
+    from tfdoctor.fitting.asked import understand
+    from tfdoctor.fitting.here import look
+
+    try:
+        asked = understand(tables, **look(seen.facts, tables).said)
+    except BadInput:
+        return None
+    return [fit.release for fit in answer(tables, asked) if fit.fits == "yes"]
+
+
+def _shell(report: Report) -> str:
+    """The shell in use, by SHELL; PowerShell on Windows."""
+    platform, environment = report.facts.get("platform"), report.facts.get("environment")
+    if platform is not None and platform.system == "windows":
+        return "powershell"
+    name = PurePosixPath((environment.get("SHELL") if environment else "") or os.environ.get("SHELL", "")).name
+    return {"fish": "fish", "csh": "csh", "tcsh": "csh"}.get(name, "posix")
 
 
 def rendered(plan: Plan, form: str) -> str:
@@ -82,25 +157,23 @@ def rendered(plan: Plan, form: str) -> str:
     return renders[form](plan)
 
 
-def _installer(report: Report) -> Optional[Installer]:
-    interpreter = report.facts.get("interpreter")
-    return installer_of(interpreter, report.facts.get("distributions")) if interpreter is not None else None
-
-
-def _target(report: Report, children: Children) -> applying.Target:
-    interpreter = report.facts.get("interpreter")
-    if interpreter is None:
-        raise applying.Failed(_("the target interpreter could not be looked at"))
-    return applying.target_of(interpreter, installer_of(interpreter, report.facts.get("distributions")), children)
-
-
 def _apply(
     plan: Plan, report: Report, children: Children, python: Optional[str], *, yes: bool, include: Optional[str]
 ) -> int:
     if not any(step.kind != "manual" for step in plan.steps):
         return 1 if plan.steps or plan.open else 0
-    record = applying.apply(plan, _target(report, children), children, consent(yes, include), tell)
-    return _check_again(record, report, python)
+    interpreter = report.facts.get("interpreter")
+    if interpreter is None:
+        raise applying.Failed(_("nothing was changed: the target interpreter could not be looked at"))
+    installer = installer_of(interpreter, report.facts.get("distributions"))
+    target = applying.target_of(interpreter, installer, children)
+    record = applying.apply(plan, target, children, consent(yes, include), tell)
+    left = _check_again(record, report, python)
+    for code in sorted(plan.codes - set(record.before)):
+        click.echo(_("left: {code} (not agreed to, or by hand)").format(code=code))
+    for code, why in plan.open:
+        click.echo(_("left: {code} ({why})").format(code=code, why=why))
+    return 1 if left or plan.open or plan.codes - set(record.before) else 0
 
 
 def consent(yes: bool, include: Optional[str]) -> applying.Consent:
@@ -119,50 +192,84 @@ def tell(text: str) -> None:
     click.echo(f"… {text}", err=True)
 
 
-def _check_again(record: journal.Journal, before: Report, python: Optional[str]) -> int:
-    """Report fixed, not fixed and new; 0 only when all that was set out to be fixed is gone."""
-    machine = open_host(python, None)
-    try:
-        after = check(machine)
-    finally:
-        machine.close()
-    had = {o.rule.code for o in before.found}
-    has = {o.rule.code for o in after.found}
+def _check_again(record: journal.Journal, before: Optional[Report], python: Optional[str]) -> bool:
+    """Report fixed, not fixed and new, as a newly activated shell has it; whether something is left."""
+    variables = [pair for entry in record.entries for pair in entry.environment]
+    with _environment(activation.as_activated(variables, dict(os.environ))):
+        machine = open_host(python, None)
+        try:
+            after = examine(machine).report
+        finally:
+            machine.close()
     aimed = set(record.before)
-    for label, codes in (
+    had = aimed if before is None else {o.rule.code for o in before.found}
+    has = {o.rule.code for o in after.found}
+    serious = {o.rule.code for o in after.found if o.severity > Severity.INFO}
+    results = [
         (_("fixed"), sorted((aimed & had) - has)),
         (_("not fixed"), sorted(aimed & has)),
-        (_("new"), sorted(has - had)),
-    ):
+        *([(_("new"), sorted(serious - had))] if before is not None else []),
+    ]
+    for label, codes in results:
         if codes:
             click.echo(f"{label}: {', '.join(codes)}")
+    if variables:
+        click.echo(_("Activate the environment again: the shell that is open now does not have the new values."))
     click.echo(_("`tfdoctor fix --undo {run}` puts it back.").format(run=record.run))
-    return 1 if aimed & has else 0
+    return bool(aimed & has)
 
 
-def _resume(machine: Host, report: Report, children: Children, python: Optional[str]) -> int:
-    target = _target(report, children)
-    record = journal.find(target.prefix, None)
-    if record.state == "done":
-        raise BadInput(_("Run {run} is finished; there is nothing to resume.").format(run=record.run))
-    return _check_again(applying.resume(record, target, children, tell), report, python)
+@contextlib.contextmanager
+def _environment(variables: dict[str, str]):  # type: ignore[no-untyped-def]
+    """os.environ as given, for the time being."""
+    saved = dict(os.environ)
+    os.environ.clear()
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(saved)
 
 
-def _undo(machine: Host, run: str) -> int:
-    """Undo needs only where the environment lies, so it works however broken the environment is."""
+def _looked_up(machine: Host, children: Children, run: Optional[str]) -> tuple[applying.Target, journal.Journal]:
+    """The target and one of its runs. Needs only where the environment lies, however broken it is."""
     from tfdoctor.checkup import facts_of
-    from tfdoctor.engine import Facts
-    from tfdoctor.probes.interpreter import Interpreter
+    from tfdoctor.probes.interpreter import Distributions, Interpreter
 
-    facts: Facts = facts_of(machine)
+    facts = facts_of(machine)
     try:
         interpreter = facts.get(Interpreter)
     except Unavailable as why:
         raise applying.Failed(str(why)) from why
-    children = Children()
-    target = applying.target_of(interpreter, Installer("pip", interpreter.path, interpreter.prefix), children)
-    record = journal.find(target.prefix, run or None)
-    restored = applying.undo(record)
+    try:
+        installed: Optional[Distributions] = facts.get(Distributions)
+    except Unavailable:
+        installed = None
+    target = applying.target_of(interpreter, installer_of(interpreter, installed), children)
+    return target, journal.find(target.prefix, run)
+
+
+def _resume(machine: Host, children: Children, python: Optional[str]) -> int:
+    target, record = _looked_up(machine, children, None)
+    if record.state == "done":
+        raise BadInput(_("Run {run} is finished; there is nothing to resume.").format(run=record.run))
+    return 1 if _check_again(applying.resume(record, target, children, tell), None, python) else 0
+
+
+def _undo(machine: Host, run: str, children: Children) -> int:
+    target, record = _looked_up(machine, children, run or None)
+    restored = applying.undo(record, tell)
+    try:
+        differs = applying.not_as_before(record, target, children)
+    except Unavailable as why:
+        differs = ()
+        click.echo(f"tfdoctor: {why}", err=True)
+    if differs:
+        named = ", ".join(differs[:5])
+        raise applying.Failed(
+            _("all files are back, but the list of packages is not as it was: {named}").format(named=named)
+        )
     text = _("Run {run} is undone: {back} files back, {away} files away; compared, no difference is left.")
     click.echo(text.format(run=record.run, back=restored.back, away=restored.away))
     return 0

@@ -32,6 +32,7 @@ class Entry:
     codes: tuple[str, ...]
     commands: tuple[tuple[str, ...], ...]
     environment: tuple[tuple[str, Optional[str]], ...] = ()
+    deletes: tuple[str, ...] = ()
     kind: str = "packages"
     state: str = "pending"
     detail: str = ""
@@ -69,7 +70,7 @@ def begin(prefix: str, python: str, freeze: Sequence[str], entries: Sequence[Ent
     now = datetime.now(timezone.utc)
     run = now.strftime("%Y%m%d-%H%M%S")
     parent = Path(prefix) / OWN
-    parent.mkdir(exist_ok=True)
+    parent.mkdir(parents=True, exist_ok=True)
     folder, number = parent / run, 1
     while folder.exists():
         number += 1
@@ -124,6 +125,7 @@ def _entry(content: Mapping[str, Any]) -> Entry:
             "codes": tuple(content["codes"]),
             "commands": tuple(tuple(c) for c in content["commands"]),
             "environment": tuple((n, v) for n, v in content["environment"]),
+            "deletes": tuple(content["deletes"]),
         }
     )
 

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Optional
 
 from packaging.requirements import InvalidRequirement, Requirement
-from packaging.specifiers import SpecifierSet
-from packaging.utils import canonicalize_name
-from packaging.version import InvalidVersion, Version
 
+from tfdoctor.fixes import packages
 from tfdoctor.fixes.installer import Installer
+from tfdoctor.fixes.packages import Settled, Wishes, World
 from tfdoctor.i18n import _
-from tfdoctor.model import Fix, Outcome, Report, Safety
-from tfdoctor.probes.interpreter import Distributions
+from tfdoctor.model import Diagnosis, Fix, Outcome, Report, Safety, Severity
+from tfdoctor.probes.interpreter import canonical
 from tfdoctor.tables import Tables
 
-OWNERS = ("tensorflow", "tensorflow-cpu", "tensorflow-gpu", "tensorflow-intel", "tensorflow-macos", "tensorflow-rocm")
+#: Variables that are lists: two fixes put their parts together.
+JOINED = {"LD_LIBRARY_PATH": ":", "PATH": ":", "XLA_FLAGS": " "}
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ class Step:
     """One step. `kind` is "packages", "environment", "files" or "manual". `codes` are the diagnoses that it removes.
 
     `commands` are what is run (or, for a manual step, typed by a person). `environment` is set in the environment's
-    own activation script. `changes` tells what becomes different, `undo` how it is taken back, `download_mib` what
-    is fetched at most (None: not known). `needs`: "root", "reboot", "new shell"."""
+    own activation script. `deletes` are files that are deleted. `changes` tells what becomes different, `undo` how it is
+    taken back, `download_mib` what is fetched at most (None: not known). `needs`: "root", "reboot", "new shell"."""
 
     kind: str
     title: str
@@ -35,6 +35,7 @@ class Step:
     safety: Safety
     commands: tuple[tuple[str, ...], ...] = ()
     environment: tuple[tuple[str, Optional[str]], ...] = ()
+    deletes: tuple[str, ...] = ()
     note: str = ""
     changes: str = ""
     undo: str = ""
@@ -44,13 +45,15 @@ class Step:
 
 @dataclass(frozen=True)
 class Plan:
-    """`steps` in order. `open` are diagnoses for which there is no step: (code, why not)."""
+    """`steps` in order. `open` are diagnoses for which there is no step: (code, why not). `requirements` are all that
+    the package tool must be able to meet together. `shell`: the syntax in which variables are shown."""
 
     target: str
     steps: tuple[Step, ...]
     open: tuple[tuple[str, str], ...] = ()
     requirements: tuple[str, ...] = ()
     removes: tuple[str, ...] = ()
+    shell: str = "posix"
 
     @property
     def codes(self) -> frozenset[str]:
@@ -59,51 +62,73 @@ class Plan:
 
 
 @dataclass
-class _Packages:
-    """Collects the package changes of several fixes."""
+class _Collected:
+    """The package fixes of several diagnoses, with what they are for."""
 
-    wanted: dict[str, Requirement] = field(default_factory=dict)
-    removes: dict[str, None] = field(default_factory=dict)
-    outcomes: list[Outcome] = field(default_factory=list)
-    safety: Safety = Safety.SAFE
-    afresh: set[str] = field(default_factory=set)
-    conflicts: list[str] = field(default_factory=list)
+    wishes: Wishes = field(default_factory=Wishes)
+    codes: dict[str, None] = field(default_factory=dict)
+    why: list[str] = field(default_factory=list)
+    safe: bool = True
+    notes: dict[str, None] = field(default_factory=dict)
 
 
 def make(
     report: Report,
-    installer: Optional[Installer],
-    tables: Tables,
+    installer: Installer,
+    world: World,
     *,
     keep: Sequence[str] = (),
     only: Iterable[str] = (),
+    shell: str = "posix",
 ) -> Plan:
     """The plan for `report`. `keep` names distributions whose version must stay; `only` limits it to some codes."""
-    roots = [o for o in report.found if o.folded_under is None and o.diagnoses]
-    chosen = set(only)
-    roots = [o for o in roots if not chosen or o.rule.code in chosen or o.rule.name in chosen]
+    kept = {name: world.version(name) for name in map(canonical, keep)}
     explained = _explained(report)
-    packages, steps, unsolved = _Packages(), [], []
-    for outcome in sorted(roots, key=lambda o: o.rule.code):
-        fix = cheapest(outcome)
+    collected, steps, unsolved = _Collected(), [], []
+    for outcome, diagnosis in _to_be_fixed(report, frozenset(only)):
+        fix = cheapest(diagnosis, kept)
+        codes = (outcome.rule.code, *explained.get(outcome.rule.code, ()))
         if fix is None:
-            unsolved.append((outcome.rule.code, _("nothing is to be done about it, or nothing that tfdoctor knows")))
-        elif fix.requirements or fix.removes:
-            _collect(packages, outcome, fix)
+            unsolved.append((outcome.rule.code, _("tfdoctor knows no fix for it")))
+        elif (fix.requirements or fix.removes) and fix.safety is not Safety.MANUAL:
+            _collect(collected, codes, diagnosis, fix)
         else:
-            steps.append(_step(outcome, fix, explained.get(outcome.rule.code, ())))
-    installed = report.facts.get("distributions")
-    package_steps, refused = _package_steps(packages, installer, installed, tables, keep, explained)
-    manual = [s for s in steps if s.kind == "manual"]
-    others = [s for s in steps if s.kind != "manual"]
+            steps.append(_step(codes, diagnosis, fix, activated=_has_activation(report)))
+    package_steps, refused, settled = _package_steps(collected, installer, world, keep)
+    merged = list(_merged(steps))
+    manual = [s for s in merged if s.kind == "manual"]
+    others = [s for s in merged if s.kind != "manual"]
     return Plan(
         report.target,
         # Drivers and settings of the machine come first: what is installed afterwards is checked against them.
         (*manual, *package_steps, *others),
-        (*unsolved, *refused),
-        tuple(str(r) for r in packages.wanted.values()),
-        tuple(packages.removes),
+        tuple(dict.fromkeys((*unsolved, *refused))),
+        (*(str(r) for r in settled.wanted.values()), *settled.pins),
+        tuple(collected.wishes.removes),
+        shell,
     )
+
+
+def _to_be_fixed(report: Report, chosen: frozenset[str]) -> Iterator[tuple[Outcome, Diagnosis]]:
+    """The root causes, from the bottom up. What is only information needs no step unless it was asked for by name."""
+    for outcome in sorted(report.found, key=lambda o: o.rule.code):
+        named = {outcome.rule.code, outcome.rule.name} & chosen
+        if outcome.folded_under is not None or (chosen and not named):
+            continue
+        for diagnosis in outcome.diagnoses:
+            severity = diagnosis.severity or outcome.rule.severity
+            needed = severity > Severity.INFO or bool(named)
+            if (
+                needed
+                and not (diagnosis.fixes and all(f.optional for f in diagnosis.fixes))
+                and not _no_fault(outcome, diagnosis)
+            ):
+                yield outcome, diagnosis
+
+
+def _no_fault(outcome: Outcome, diagnosis: Diagnosis) -> bool:
+    """A state and not a fault: a machine without a GPU has nothing that could be fixed."""
+    return outcome.rule.name == "no-gpu-machine" and not diagnosis.fixes
 
 
 def _explained(report: Report) -> Mapping[str, tuple[str, ...]]:
@@ -115,86 +140,138 @@ def _explained(report: Report) -> Mapping[str, tuple[str, ...]]:
     return found
 
 
-def cheapest(outcome: Outcome) -> Optional[Fix]:
-    """The fix to plan: the first that needs no person, else the first (rules list theirs cheapest first)."""
-    fixes = [fix for diagnosis in outcome.diagnoses for fix in diagnosis.fixes]
-    return next((f for f in fixes if f.safety is not Safety.MANUAL), fixes[0] if fixes else None)
+def cheapest(diagnosis: Diagnosis, kept: Mapping[str, str]) -> Optional[Fix]:
+    """The fix to plan: the first that needs no person and leaves alone what must stay, else the first that needs no
+    person, else the first (rules list theirs cheapest first)."""
+    fixes = [fix for fix in diagnosis.fixes if not fix.optional]
+    runnable = [fix for fix in fixes if fix.safety is not Safety.MANUAL]
+    gentle = [fix for fix in runnable if not _touches(fix, kept)]
+    return next(iter([*gentle, *runnable, *fixes]), None)
 
 
-def _step(outcome: Outcome, fix: Fix, explained: Sequence[str]) -> Step:
-    manual = fix.safety is Safety.MANUAL
+def _touches(fix: Fix, kept: Mapping[str, str]) -> bool:
+    for text in fix.requirements:
+        try:
+            wish = Requirement(text)
+        except InvalidRequirement:
+            continue
+        have = kept.get(canonical(wish.name))
+        if have and not wish.specifier.contains(have, prereleases=True):
+            return True
+    return any(canonical(name) in kept for name in fix.removes)
+
+
+def _has_activation(report: Report) -> bool:
+    """Whether the target has an activation script of its own that variables can be written to."""
+    interpreter, platform = report.facts.get("interpreter"), report.facts.get("platform")
+    windows = platform is not None and platform.system == "windows"
+    return interpreter is not None and interpreter.kind in ("venv", "uv", "conda") and not windows
+
+
+def _step(codes: tuple[str, ...], diagnosis: Diagnosis, fix: Fix, *, activated: bool) -> Step:
+    manual = fix.safety is Safety.MANUAL or (bool(fix.environment) and not activated)
     kind = "manual" if manual else "environment" if fix.environment else "files"
+    if kind == "environment":
+        changes, undo = _("the environment's activation script"), _("`tfdoctor fix --undo`")
+    elif kind == "files":
+        changes = _("{count} files are deleted").format(count=len(fix.deletes))
+        undo = _("none: they belong to processes that are gone")
+    else:
+        changes = undo = ""
+    if fix.undo:
+        undo = "; ".join(" ".join(command) for command in fix.undo)
     return Step(
         kind,
         fix.title,
-        (outcome.rule.code, *explained),
-        outcome.diagnoses[0].message,
-        fix.safety,
+        codes,
+        diagnosis.message,
+        Safety.MANUAL if manual else fix.safety,
         fix.commands,
         fix.environment,
+        fix.deletes,
         fix.note,
-        changes=_("the environment's activation script") if kind == "environment" else "",
-        undo=_("`tfdoctor fix --undo`") if kind == "environment" else "",
+        changes=changes,
+        undo=undo,
         needs=fix.needs | ({"new shell"} if kind == "environment" else frozenset()),
     )
 
 
-def _collect(packages: _Packages, outcome: Outcome, fix: Fix) -> None:
-    """Merge one fix into the set; two ranges for one package become their intersection."""
-    packages.outcomes.append(outcome)
-    if fix.safety is not Safety.SAFE:
-        packages.safety = Safety.ASK
-    packages.removes.update(dict.fromkeys(canonicalize_name(name) for name in fix.removes))
-    for text in fix.requirements:
-        try:
-            wanted = Requirement(text)
-        except InvalidRequirement:
-            packages.conflicts.append(_("{text} is not a requirement").format(text=text))
-            continue
-        name = canonicalize_name(wanted.name)
-        before = packages.wanted.get(name)
-        if before is not None:
-            wanted.extras |= before.extras
-            wanted.specifier &= before.specifier
-        packages.wanted[name] = wanted
-        if any("--force-reinstall" in command for command in fix.commands):
-            packages.afresh.add(name)
+def _merged(steps: Sequence[Step]) -> Iterator[Step]:
+    """The same thing for two diagnoses is done once, and a variable is set once."""
+    done: dict[object, Step] = {}
+    for step in steps:
+        name = step.environment[0][0] if len(step.environment) == 1 else None
+        key: object = name or (step.title, step.commands, step.environment)
+        before = done.get(key)
+        done[key] = step if before is None else _together(before, step)
+    return iter(done.values())
+
+
+def _together(one: Step, other: Step) -> Step:
+    codes = tuple(dict.fromkeys((*one.codes, *other.codes)))
+    why = one.why if other.why in one.why else f"{one.why} {other.why}"
+    both = replace(one, codes=codes, why=why, needs=one.needs | other.needs)
+    if one.environment == other.environment or not one.environment:
+        return both
+    (name, first), (_name, second) = one.environment[0], other.environment[0]
+    separator = JOINED.get(name)
+    if separator is None or first is None or second is None:
+        note = _("{codes} would rather have {name}={value}").format(
+            codes=", ".join(other.codes), name=name, value=second
+        )
+        return replace(one, note=f"{one.note} {note}".strip())
+    value = separator.join(dict.fromkeys([*first.split(separator), *second.split(separator)]))
+    return replace(both, title=_("Set {name}={value}").format(name=name, value=value), environment=((name, value),))
+
+
+# Packages ---------------------------------------------------------------------------------------------------------
+
+
+def _collect(collected: _Collected, codes: tuple[str, ...], diagnosis: Diagnosis, fix: Fix) -> None:
+    collected.wishes.add(fix)
+    collected.codes.update(dict.fromkeys(codes))
+    collected.why.append(diagnosis.message)
+    collected.safe = collected.safe and fix.safety is Safety.SAFE
+    if fix.note:
+        collected.notes[fix.note] = None
 
 
 def _package_steps(
-    packages: _Packages,
-    installer: Optional[Installer],
-    installed: Optional[Distributions],
-    tables: Tables,
-    keep: Sequence[str],
-    explained: Mapping[str, Sequence[str]],
-) -> tuple[list[Step], list[tuple[str, str]]]:
-    """(the steps, the diagnoses that cannot be fixed with why)."""
-    if not packages.outcomes:
-        return [], []
-    codes = tuple(o.rule.code for o in packages.outcomes)
-    why_not = _refusal(packages, installer, installed, tables, keep)
-    if why_not or installer is None:
-        return [], [(code, why_not or _("the target interpreter is not known")) for code in codes]
-    packages.safety = Safety.ASK if packages.removes else packages.safety
-    requirements = [str(r) for r in packages.wanted.values()]
-    commands = [installer.uninstall(list(packages.removes))] if packages.removes else []
-    afresh = [str(packages.wanted[name]) for name in packages.afresh]
-    commands += [installer.install(afresh, no_deps=True, force=True)] if afresh else []
-    rest = [str(r) for name, r in packages.wanted.items() if name not in packages.afresh]
-    commands += [installer.install(rest)] if rest else []
+    collected: _Collected, installer: Installer, world: World, keep: Sequence[str]
+) -> tuple[list[Step], list[tuple[str, str]], Settled]:
+    """(the steps, the diagnoses that cannot be fixed with why, the set of versions)."""
+    if not collected.codes:
+        return [], [], Settled({})
+    settled = packages.settle(collected.wishes, world, keep)
+    why_not = installer.refusal or "; ".join(settled.problems)
+    if why_not:
+        return [], [(code, why_not) for code in collected.codes], Settled({})
+    removes = tuple(collected.wishes.removes)
+    safe = collected.safe and not removes and not settled.moves
     step = Step(
         "packages",
-        _title(requirements, tuple(packages.removes)),
-        (*codes, *(c for code in codes for c in explained.get(code, ()))),
-        " ".join(o.diagnoses[0].message for o in packages.outcomes),
-        packages.safety,
-        tuple(commands),
-        changes=", ".join(_changes(packages, installed)),
+        _title([str(r) for r in settled.wanted.values()], removes),
+        tuple(collected.codes),
+        " ".join(dict.fromkeys(collected.why)),
+        Safety.SAFE if safe else Safety.ASK,
+        tuple(_commands(collected.wishes, settled, installer)),
+        note=" ".join(collected.notes),
+        changes=", ".join(_changes(removes, settled, world)),
         undo=_("`tfdoctor fix --undo` puts every file of the environment back as it was"),
-        download_mib=_download(packages, tables),
+        download_mib=_download(settled, world),
     )
-    return [step], []
+    return [step], [], settled
+
+
+def _commands(wishes: Wishes, settled: Settled, installer: Installer) -> Iterator[tuple[str, ...]]:
+    if wishes.removes:
+        yield installer.uninstall(list(wishes.removes))
+    afresh = [str(r) for name, r in settled.wanted.items() if name in wishes.afresh]
+    if afresh:
+        yield installer.install(afresh, no_deps=True, force=True)
+    rest = [str(r) for name, r in settled.wanted.items() if name not in wishes.afresh]
+    if rest:
+        yield installer.install([*rest, *settled.pins, *(afresh if settled.pins else [])])
 
 
 def _title(requirements: Sequence[str], removes: Sequence[str]) -> str:
@@ -207,88 +284,27 @@ def _title(requirements: Sequence[str], removes: Sequence[str]) -> str:
     return _("Install {requirements}").format(requirements=", ".join(requirements))
 
 
-def _changes(packages: _Packages, installed: Optional[Distributions]) -> Iterator[str]:
-    for name in packages.removes:
-        yield _("{name} {version} goes").format(name=name, version=installed.version(name) if installed else "")
-    for name, wanted in packages.wanted.items():
-        have = (installed.version(name) if installed else "") or _("absent")
-        yield f"{name} {have} -> {str(wanted.specifier) or _('newest that fits')}"
+def _changes(removes: Iterable[str], settled: Settled, world: World) -> Iterator[str]:
+    for name in removes:
+        if name not in settled.wanted:
+            yield _("{name} {version} goes").format(name=name, version=world.version(name))
+    for name, wanted in settled.wanted.items():
+        have = world.version(name) or _("absent")
+        yield f"{name} {have} -> {str(wanted.specifier).removeprefix('==') or _('newest that fits')}"
+    for pin in settled.pins:
+        yield _("{name} stays").format(name=pin.replace("==", " "))
 
 
-def _download(packages: _Packages, tables: Tables) -> Optional[int]:
-    """MiB at most, where the tables know the release; None for anything else."""
-    wanted = packages.wanted.get("tensorflow")
-    if wanted is None:
+def _download(settled: Settled, world: World) -> Optional[int]:
+    """MiB at most: what the tables have for a TensorFlow release, with the packages of its extra; None for anything else."""
+    tables: Tables = world.tables
+    name = next((name for name in settled.wanted if name in packages.OWNERS), None)
+    if name is None:
         return None
+    wanted = settled.wanted[name]
     exact = next((s.version for s in wanted.specifier if s.operator == "=="), None)
     release = tables.release(exact) if exact else None
     if release is None:
         return None
-    extra = release.and_cuda_download_mib if "and-cuda" in wanted.extras else 0
+    extra = release.and_cuda_download_mib if packages.EXTRA in wanted.extras else 0
     return None if release.download_mib is None or extra is None else round(release.download_mib + extra)
-
-
-def _refusal(
-    packages: _Packages,
-    installer: Optional[Installer],
-    installed: Optional[Distributions],
-    tables: Tables,
-    keep: Sequence[str],
-) -> str:
-    """Why the package changes cannot be made as one consistent set; "" when they can."""
-    if installer is not None and installer.refusal:
-        return installer.refusal
-    if packages.conflicts:
-        return "; ".join(packages.conflicts)
-    for name in map(canonicalize_name, keep):
-        have = installed.version(name) if installed else ""
-        wanted = packages.wanted.get(name)
-        if wanted is not None and have and not wanted.specifier.contains(have, prereleases=True):
-            alternative = releases_with(name, have, tables)
-            fits = _("; TensorFlow {versions} would fit").format(versions=", ".join(alternative)) if alternative else ""
-            text = _("{name} {have} must stay and {wanted} is needed{fits}")
-            return text.format(name=name, have=have, wanted=wanted, fits=fits)
-    return "; ".join(_empty(packages))
-
-
-def _empty(packages: _Packages) -> Iterator[str]:
-    """Ranges that no version can be in, as far as their own bounds tell."""
-    for name, wanted in packages.wanted.items():
-        bounds = [s.version.rstrip(".*") for s in wanted.specifier]
-        candidates = [v for b in bounds for v in (b, f"{b}.1", f"{b}.post1") if _parses(v)]
-        below = [v for b in bounds if (v := _just_below(b))]
-        if bounds and not any(wanted.specifier.contains(v, prereleases=True) for v in [*candidates, *below, "0"]):
-            yield _("no version of {name} is in {range}").format(name=name, range=wanted.specifier)
-
-
-def _parses(version: str) -> bool:
-    try:
-        Version(version)
-    except InvalidVersion:
-        return False
-    return True
-
-
-def _just_below(bound: str) -> str:
-    """A version a little below `bound`: "2.0" -> "1.999"."""
-    if not _parses(bound):
-        return ""
-    parts = list(Version(bound).release)
-    while parts and parts[-1] == 0:
-        parts.pop()
-    if not parts:
-        return ""
-    parts[-1] -= 1
-    return ".".join(map(str, [*parts, 999]))
-
-
-def releases_with(name: str, version: str, tables: Tables, most: int = 3) -> list[str]:
-    """The newest TensorFlow releases whose own range for `name` admits `version`."""
-    found: list[str] = []
-    for release in tables.releases():
-        ranges = release.requirement(name)
-        if ranges and all(SpecifierSet(r.range).contains(version, prereleases=True) for r in ranges[:1]):
-            found.append(str(release.version))
-        if len(found) == most:
-            break
-    return found

@@ -11,11 +11,13 @@ import contextlib
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Optional
 
 from tfdoctor.i18n import _
+from tfdoctor.model import BadInput
 from tfdoctor.writing import write_atomically
 
 MANIFEST = "manifest.json"
@@ -33,28 +35,90 @@ class Restored:
     problems: tuple[str, ...]
 
 
-def take(folders: tuple[Path, ...], prefix: str, into: Path) -> int:
+@dataclass(frozen=True)
+class _Seen:
+    """One file as it was: size in bytes, time of change in ns, mode, and where a symbolic link leads (else None)."""
+
+    size: int
+    mtime: int
+    mode: int
+    target: Optional[str]
+
+    def still(self, path: Path) -> bool:
+        """Whether `path` is as it was."""
+        try:
+            found = path.lstat()
+        except OSError:
+            return False
+        if self.target is not None:
+            return path.is_symlink() and str(path.readlink()) == self.target
+        return (found.st_size, found.st_mtime_ns) == (self.size, self.mtime)
+
+
+@dataclass(frozen=True)
+class _Manifest:
+    """What was kept: `folders` (absolute; `without` are left out), and each file by (folder, path below it)."""
+
+    folders: tuple[Path, ...]
+    without: frozenset[str]
+    files: dict[tuple[int, str], _Seen]
+
+    def place(self, key: tuple[int, str]) -> Path:
+        """Where the file lies in the environment."""
+        return self.folders[key[0]] / key[1]
+
+    def now(self) -> Iterator[tuple[int, str]]:
+        """What lies in the folders at this moment."""
+        for index, folder in enumerate(self.folders):
+            for path in _files(folder, self.without):
+                yield index, os.path.relpath(path, folder)
+
+
+def take(folders: Sequence[Path], into: Path, without: Iterable[Path] = ()) -> int:
     """Keep every file of `folders` below `into`; returns their number. Raises OSError when there is no room."""
-    manifest: dict[str, list[object]] = {}
-    for path in _files(folders):
-        name = os.path.relpath(path, prefix)
-        kept = into / "files" / name
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        _keep(path, kept)
-        found = path.lstat()
-        target = str(path.readlink()) if path.is_symlink() else None
-        manifest[name] = [found.st_size, found.st_mtime_ns, found.st_mode & 0o7777, target]
-    content = {"folders": [os.path.relpath(f, prefix) for f in folders], "files": manifest}
+    left_out = frozenset(map(str, without))
+    files: dict[str, list[object]] = {}
+    for index, folder in enumerate(folders):
+        made: set[Path] = set()
+        for path in _files(folder, left_out):
+            name = f"{index}/{os.path.relpath(path, folder)}"
+            kept = into / "files" / name
+            if kept.parent not in made:
+                kept.parent.mkdir(parents=True, exist_ok=True)
+                made.add(kept.parent)
+            _keep(path, kept)
+            found = path.lstat()
+            target = str(path.readlink()) if path.is_symlink() else None
+            files[name] = [found.st_size, found.st_mtime_ns, found.st_mode & 0o7777, target]
+    content = {"folders": [str(f) for f in folders], "without": sorted(left_out), "files": files}
     write_atomically(into / MANIFEST, json.dumps(content))
-    return len(manifest)
+    return len(files)
 
 
-def _files(folders: tuple[Path, ...]) -> Iterator[Path]:
-    for folder in folders:
-        for here, below, names in os.walk(folder):
-            below[:] = [name for name in below if name not in PASSED_OVER and not Path(here, name).is_symlink()]
-            for name in names:
-                yield Path(here, name)
+def _read(kept: Path) -> _Manifest:
+    path = kept / MANIFEST
+    try:
+        content = json.loads(path.read_text())
+        files = {}
+        for name, (size, mtime, mode, target) in content["files"].items():
+            index, _slash, below = name.partition("/")
+            files[int(index), below] = _Seen(size, mtime, mode, target)
+        return _Manifest(tuple(map(Path, content["folders"])), frozenset(content["without"]), files)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BadInput(
+            _("{path} is not a readable list of kept files ({error}).").format(path=path, error=error)
+        ) from error
+
+
+def _files(folder: Path, without: frozenset[str]) -> Iterator[Path]:
+    """Every file, and every symbolic link whatever it leads to."""
+    for here, below, names in os.walk(folder):
+        links = [name for name in below if Path(here, name).is_symlink()]
+        below[:] = [
+            n for n in below if n not in PASSED_OVER and n not in links and os.path.join(here, n) not in without
+        ]
+        for name in (*names, *links):
+            yield Path(here, name)
 
 
 def _keep(path: Path, kept: Path) -> None:
@@ -67,50 +131,34 @@ def _keep(path: Path, kept: Path) -> None:
         shutil.copy2(path, kept)
 
 
-def put_back(prefix: str, kept: Path) -> Restored:
+def put_back(kept: Path) -> Restored:
     """Make the environment what `take` saw. Can be interrupted and run again."""
-    manifest = json.loads((kept / MANIFEST).read_text())
-    root = Path(prefix)
-    problems: list[str] = []
-    away = _take_away(root, tuple(root / f for f in manifest["folders"]), set(manifest["files"]))
-    back = 0
-    for name, (size, mtime, mode, target) in manifest["files"].items():
-        path, saved = root / name, kept / "files" / name
-        if _same(path, size, mtime, target):
-            continue
-        if target is None and not _same(saved, size, mtime, None):
-            problems.append(_("{name} was changed in place and cannot be brought back").format(name=name))
-            continue
-        _replace(path, saved, mode)
-        back += 1
-    _remove_empty(tuple(root / f for f in manifest["folders"]))
-    return Restored(back, away, tuple(problems))
-
-
-def differences(prefix: str, kept: Path) -> tuple[str, ...]:
-    """The files in which the environment differs from what `take` saw; empty proves that it was restored."""
-    manifest = json.loads((kept / MANIFEST).read_text())
-    root = Path(prefix)
-    changed = [n for n, (size, mtime, _mode, to) in manifest["files"].items() if not _same(root / n, size, mtime, to)]
-    now = {os.path.relpath(p, prefix) for p in _files(tuple(root / f for f in manifest["folders"]))}
-    return tuple(sorted([*changed, *(now - set(manifest["files"]))]))
-
-
-def _same(path: Path, size: int, mtime: int, target: object) -> bool:
-    try:
-        found = path.lstat()
-    except OSError:
-        return False
-    if target is not None:
-        return path.is_symlink() and str(path.readlink()) == target
-    return (found.st_size, found.st_mtime_ns) == (size, mtime)
-
-
-def _take_away(root: Path, folders: tuple[Path, ...], known: set[str]) -> int:
-    new = [path for path in _files(folders) if os.path.relpath(path, root) not in known]
+    manifest = _read(kept)
+    new = [manifest.place(key) for key in manifest.now() if key not in manifest.files]
     for path in new:
         path.unlink()
-    return len(new)
+    problems: list[str] = []
+    back = 0
+    for key, seen in manifest.files.items():
+        path, saved = manifest.place(key), kept / "files" / str(key[0]) / key[1]
+        if seen.still(path):
+            continue
+        if seen.target is None and not seen.still(saved):
+            problems.append(_("{path} was changed in place and cannot be brought back").format(path=path))
+            continue
+        _replace(path, saved, seen.mode)
+        back += 1
+    for folder in manifest.folders:
+        _remove_empty(folder, manifest.without)
+    return Restored(back, len(new), tuple(problems))
+
+
+def differences(kept: Path) -> tuple[str, ...]:
+    """The files in which the environment differs from what `take` saw; empty proves that it was restored."""
+    manifest = _read(kept)
+    changed = [str(manifest.place(key)) for key, seen in manifest.files.items() if not seen.still(manifest.place(key))]
+    new = [str(manifest.place(key)) for key in manifest.now() if key not in manifest.files]
+    return tuple(sorted([*changed, *new]))
 
 
 def _replace(path: Path, saved: Path, mode: int) -> None:
@@ -120,17 +168,18 @@ def _replace(path: Path, saved: Path, mode: int) -> None:
         beside.unlink()
     _keep(saved, beside)
     beside.replace(path)
-    if not path.is_symlink():
+    if not path.is_symlink() and path.stat().st_mode & 0o7777 != mode:
         path.chmod(mode)
 
 
-def _remove_empty(folders: tuple[Path, ...]) -> None:
+def _remove_empty(folder: Path, without: frozenset[str]) -> None:
     """Folders that only held new files (and compiled ones) go too: a leftover `name.dist-info` would still be listed."""
-    for folder in folders:
-        for here, _below, _names in os.walk(folder, topdown=False):
-            left = set(os.listdir(here))
-            if left == {"__pycache__"}:
-                shutil.rmtree(os.path.join(here, "__pycache__"))
-                left = set()
-            if not left and Path(here) != folder:
-                Path(here).rmdir()
+    for here, _below, _names in os.walk(folder, topdown=False):
+        if any(here == w or here.startswith(w + os.sep) for w in without) or OWN in Path(here).parts:
+            continue
+        left = set(os.listdir(here))
+        if left == {"__pycache__"} and not Path(here, "__pycache__").is_symlink():
+            shutil.rmtree(os.path.join(here, "__pycache__"))
+            left = set()
+        if not left and Path(here) != folder:
+            Path(here).rmdir()

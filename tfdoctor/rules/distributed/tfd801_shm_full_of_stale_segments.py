@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from tfdoctor import remedies
 from tfdoctor.engine import rule
 from tfdoctor.i18n import _
-from tfdoctor.model import Diagnosis, Evidence, Found, Severity
+from tfdoctor.model import Diagnosis, Evidence, Fix, Found, Safety, Severity
 from tfdoctor.probes.gpu_machine import GpuMachine
 from tfdoctor.probes.platform import Shm
 from tfdoctor.tables import Tables
@@ -45,7 +44,11 @@ def shm_full_of_stale_segments(machine: GpuMachine, shm: Shm, tables: Tables) ->
         count=len(shm.stale), held=shm.stale_bytes // 1024**2, free=shm.free // 1024**2, total=shm.total // 1024**2
     )
     evidence = (Evidence(_("{count} files nccl-* without a process").format(count=len(shm.stale)), shm.source),)
-    fix = remedies.by_hand(
-        _("Remove the segments"), ("rm", *shm.stale), note=_("Only while no NCCL job of yours is starting.")
+    fix = Fix(
+        _("Remove the segments"),
+        (("rm", *shm.stale),),
+        Safety.ASK,
+        note=_("Only while no NCCL job of yours is starting."),
+        deletes=shm.stale,
     )
     return Diagnosis(message, evidence, (fix,), None if scarce else Severity.INFO)

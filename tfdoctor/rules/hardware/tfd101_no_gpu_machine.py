@@ -120,10 +120,13 @@ def _smaller(tensorflow: Optional[TensorFlow], interpreter: Optional[Interpreter
     """Nothing has to be done; somebody who has the large package may want the small one."""
     if tensorflow is None or not tensorflow.cuda_build or tensorflow.distribution != "tensorflow":
         return ()
-    fix = remedies.by_hand(
+    fix = Fix(
         _("Keep using the CPU; tensorflow-cpu is the smaller package for it"),
-        remedies.pip(interpreter, "uninstall", "-y", "tensorflow"),
-        remedies.pip(interpreter, "install", "tensorflow-cpu"),
+        (
+            remedies.pip(interpreter, "uninstall", "-y", "tensorflow"),
+            remedies.pip(interpreter, "install", "tensorflow-cpu"),
+        ),
         note=_("Only if no GPU will ever be used from this environment."),
+        optional=True,
     )
     return (fix,)

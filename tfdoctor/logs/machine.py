@@ -108,6 +108,8 @@ def disagreement(stated: Situation, seen: Situation) -> Optional[str]:
             return _("{name} is {stated} in the log and {seen} here").format(
                 name=name, stated=stated[name], seen=seen[name]
             )
+    if stated.get("family") == "linux" and seen.get("os") in ("windows", "macos"):
+        return _("the log is from Linux")
     if stated.get("has_gpu") == "yes" and seen.get("has_gpu") == "no":
         return _("the log shows a GPU and this machine has none")
     return None

@@ -1,7 +1,7 @@
 """The situation that a log speaks of: what a person, the log itself or the machine say, and what the tables make of it.
 
-A situation maps a fact's name to its value as text. Names: os ("linux", "windows", "wsl1", "wsl2", "macos"), system (the
-words used for it), machine, libc, laptop, jetson, python, tensorflow, distribution, driver, driver_cuda, cuda, rocm, cudnn,
+A situation maps a fact's name to its value as text. Names: os ("linux", "windows", "wsl1", "wsl2", "macos"), family
+("linux": Linux or WSL), system (the words used for it), machine, libc, laptop, jetson, python, tensorflow, distribution, driver, driver_cuda, cuda, rocm, cudnn,
 nccl, gpu, vendor ("nvidia", "amd"), compute_capability, gpus (a number), has_gpu ("yes", "no"), container (its kind, or
 "no"), scheduler, install (the words used for it), and what `derived` adds. What is not in it is not known.
 """
@@ -50,6 +50,8 @@ def speaks(clue: Clue, situation: Situation, seen: Iterable[str]) -> int:
     if clue.fact == "seen":
         return clue.then if set(clue.fits.split("|")) & set(seen) else clue.otherwise
     value = situation.get(clue.fact)
+    if clue.fact == "os" and value is None and "wsl" not in clue.fits:
+        value = situation.get("family")  # a message that only Linux prints may still be from WSL
     if value is None:
         return 0
     return clue.then if _agrees(value, clue.fits) else clue.otherwise

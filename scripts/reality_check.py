@@ -481,7 +481,7 @@ def disagreements(row: Mapping[str, Any]) -> list[str]:
     """Where prediction and reality part; empty when they agree."""
     real, said = row["real"], row["said"]
     if "verdict" not in said:
-        return [f"check failed: {said.get('error', '')[-200:]}"]
+        return ["check failed: " + " ".join(said.get("error", "").split())[-200:]]
     found = []
     works = bool(real["gpus"]) and not any(case.unusable for case in CASES if case.name == row["case"])
     verdict = said["verdict"]["gpu"]
@@ -512,8 +512,6 @@ FINDINGS = """\
   to 2.20 list them all the same.
 - TensorFlow ignores GPUs below compute capability 3.5 when it lists; between that and what the build carries it lists
   them and cannot use them.
-- What cuInit returns on a machine where NVML is well (999, 803, 100 in the cases) is not asked by `check` alone: that is
-  what `check --smoke` proves.
 """
 
 

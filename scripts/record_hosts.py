@@ -116,6 +116,7 @@ def stands() -> dict[str, Stand]:
     eight_files, eight_links = wide(*(f"0000:{b}:00.0" for b in buses), device="0x2330")
     switch_files, switch_links = wide(*(f"0000:{b:02x}:00.0" for b in range(5, 9)), device="0x22a3", device_class="0x068000", first=10)
     nodes = {f"/dev/nvidia{n}": "" for n in range(8)}
+    waiting = {f"gpu.{n}.fabric": "1 0 0" for n in range(8)}
     loaded = driver("550.54.14")
     docker = {
         "/proc/self/cgroup": "0::/\n",
@@ -135,6 +136,7 @@ def stands() -> dict[str, Stand]:
             links=pair_links,
         ),
         "ubuntu-v100-tf2.20-cudnn-dropped": Stand(fake_nvml.v100(), "rc-2200", **one("0x1db1", **loaded)),
+        "ubuntu-v100-tf2.21-cudnn-dropped": Stand(fake_nvml.v100(), "rc-2210", **one("0x1db1", **loaded)),
         "ubuntu-gtx1080-tf2.17-healthy": Stand(fake_nvml.gtx1080(), "rc-2171", **one("0x1b80", **loaded)),
         "ubuntu-rtx3090-driver470-tf2.17": Stand(
             fake_nvml.old_driver(), "rc-2171", **one("0x2204", **driver("470.82.01"))
@@ -167,11 +169,11 @@ def stands() -> dict[str, Stand]:
             links=eight_links,
         ),
         "ubuntu-8xh100-tf2.20-no-fabric-manager": Stand(
-            fake_nvml.h100x8().but({"driver": "570.133.20", "cuda_driver": 12080, "gpu.*.fabric": "1 0 0"}),
+            fake_nvml.h100x8().but({"driver": "570.133.20", "cuda_driver": 12080, **waiting}),
             "rc-2200",
             {**bare(), **eight_files, **switch_files, **driver("570.133.20"), **nodes, "/proc/1/comm": "systemd\n"},
             links={**eight_links, **switch_links},
-            cuda={"init": 802},
+            cuda={"init": 802, "driver_version": 12080},
         ),
         "ubuntu-2xrtx3090-one-lost": Stand(
             fake_nvml.lost_gpu(),
@@ -228,7 +230,7 @@ def neutral(folder: Path, paths: Mapping[str, str]) -> None:
                 text = text.replace(old, new)
             path.write_text(_without_own(path, text))
     absent = folder / "absent.txt"
-    lines = set(absent.read_text().splitlines()) | {"/usr/local/cuda", "/usr/local/cuda*", "/usr/local/cuda-*"}
+    lines = set(absent.read_text().splitlines()) | {"/opt/cuda", "/usr/local/cuda", "/usr/local/cuda*", "/usr/local/cuda-*"}
     absent.write_text("".join(f"{line}\n" for line in sorted(lines)))
 
 

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -68,10 +68,11 @@ def fill(folder: Path) -> Path:
 
 @dataclass(frozen=True)
 class Env:
-    """One environment and the index that its package tool sees."""
+    """One environment and the index that its package tool sees (not `offline`: whatever index this machine has)."""
 
     root: Path
     index: Path
+    offline: bool = True
 
     @property
     def python(self) -> Path:
@@ -87,6 +88,8 @@ class Env:
     @property
     def variables(self) -> dict[str, str]:
         """The environment of a program that installs here."""
+        if not self.offline:
+            return {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "CUDA_", "LD_", "VIRTUAL_ENV"))}
         clean = {k: v for k, v in os.environ.items() if not k.startswith(("PIP_", "UV_", "PYTHON", "CUDA_", "LD_"))}
         offline = {
             "PIP_CONFIG_FILE": os.devnull,
@@ -120,7 +123,7 @@ class Env:
             cwd=self.root,
             env={**self.variables, **variables},
             stdin=subprocess.DEVNULL,
-            timeout=300,
+            timeout=900,
         )
 
     def plan(self, *arguments: str, **variables: str) -> dict[str, Any]:
@@ -148,7 +151,7 @@ class Env:
 def copy_of(env: Env, into: Path) -> Env:
     """The same environment in another place, its files hard-linked. Its scripts name the old one, so only `-m pip` is to be used."""
     shutil.copytree(env.root, into, symlinks=True, copy_function=_link)
-    return Env(into, env.index)
+    return replace(env, root=into)
 
 
 def _link(source: str, into: str) -> None:

@@ -268,11 +268,11 @@ def _empty(requirements: Iterable[Requirement]) -> Iterator[str]:
 def _tidied(specifier: SpecifierSet) -> SpecifierSet:
     """The same versions in fewer words: "<3.20,<3.21,>=3.9.2" is "<3.20,>=3.9.2"."""
     parts = list(specifier)
-    exact = [p for p in parts if p.operator == "=="]
-    if exact:
-        inside = exact[0].version.replace(".*", "")
-        others = [p for p in parts if p is not exact[0] and not p.contains(inside, prereleases=True)]
-        return SpecifierSet(",".join(map(str, [exact[0], *others])))
+    series = next((p for p in parts if p.operator == "==" and p.version.endswith(".*")), None)
+    if series is not None:
+        ends = (series.version[:-2], f"{series.version[:-2]}.9999")  # the bounds are monotone: both ends tell
+        wider = [p for p in parts if p.operator in ("<", "<=", ">", ">=") and all(map(p.contains, ends))]
+        parts = [p for p in parts if p not in wider]
     for operator, strictest in (("<", min), (">=", max)):
         same = [p for p in parts if p.operator == operator]
         if len(same) > 1:

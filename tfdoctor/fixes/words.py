@@ -46,7 +46,9 @@ def why_not(done: Optional[Completed]) -> str:
         return _("the package index could not be reached ({words})").format(words=unreachable)
     nothing = _first(lines, lower, NOTHING)
     if nothing:
-        return _("{words}: the package index has none for this Python and machine, or it did not answer").format(words=nothing)
+        return _("{words}: the package index has none for this Python and machine, or it did not answer").format(
+            words=nothing
+        )
     stated = [line for line, small in zip(lines, lower) if small.startswith(ERRORS)]
     words = stated or lines[-1:] or [_("exit code {code}").format(code=done.code)]
     return " ".join(words[:3])[:MOST]

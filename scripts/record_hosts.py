@@ -31,6 +31,7 @@ import trees  # noqa: E402
 HOSTS = REPOSITORY / "tests" / "hosts"
 ENVIRONMENT = "/home/user/venv"  # what the recorded interpreter's environment is called
 OWN = ("/usr/local/cuda", "/opt/", "/var/lib/dpkg", "/var/lib/rpm")  # of the machine that runs this
+STAND_IN = "/tmp/stand-in"  # what the folder of the stand-in libraries is called
 SITE = f"{ENVIRONMENT}/lib/python3.11/site-packages"
 INTEL = "/sys/bus/pci/devices/0000:00:02.0"
 Change = Callable[[Path], None]
@@ -141,7 +142,9 @@ def stands() -> dict[str, Stand]:
         "ubuntu-rtx3090-driver470-tf2.17": Stand(
             fake_nvml.old_driver(), "rc-2171", **one("0x2204", **driver("470.82.01"))
         ),
-        "ubuntu-rtx3090-library-kernel-mismatch": Stand(fake_nvml.init_fails(18), "rc-2200", **one("0x2204", **loaded)),
+        "ubuntu-rtx3090-library-kernel-mismatch": Stand(
+            fake_nvml.init_fails(18), "rc-2200", cuda={"init": 803}, **one("0x2204", **loaded)
+        ),
         "ubuntu-rtx3090-nouveau": Stand(
             None,
             "rc-2200",
@@ -173,13 +176,14 @@ def stands() -> dict[str, Stand]:
             "rc-2200",
             {**bare(), **eight_files, **switch_files, **driver("570.133.20"), **nodes, "/proc/1/comm": "systemd\n"},
             links={**eight_links, **switch_links},
-            cuda={"init": 802, "driver_version": 12080},
+            cuda={"init": 802},
         ),
         "ubuntu-2xrtx3090-one-lost": Stand(
             fake_nvml.lost_gpu(),
             "rc-2200",
             {**bare(), **pair_files, **loaded, "/dev/nvidia1": ""},
             links=pair_links,
+            cuda={"count": 1},
         ),
         "ubuntu-a100-ecc-errors": Stand(fake_nvml.ecc_errors(), "rc-2200", **one("0x20b2", **loaded)),
         "ubuntu-a100-row-remap-pending": Stand(fake_nvml.row_remap_pending(), "rc-2200", **one("0x20b2", **loaded)),
@@ -191,6 +195,25 @@ def stands() -> dict[str, Stand]:
     }
 
 
+def cuda_profile(stand: Stand) -> fake_cuda.Profile:
+    """libcuda's view of the GPUs that NVML's profile has."""
+    told: Mapping[str, Any] = stand.profile.values if stand.profile is not None else {}
+    count = int(told.get("count", 1))
+    same = {f"gpu.{i}.{key}": told.get(f"gpu.{i}.{key}") for i in range(count) for key in ("name", "compute_capability")}
+    known = {key: value for key, value in same.items() if value is not None}
+    version = {"driver_version": told["cuda_driver"]} if "cuda_driver" in told else {}
+    return fake_cuda.profile(count=count).but({**known, **version, **stand.cuda})
+
+
+def renamed(stand_in: Mapping[str, str], folder: Path) -> dict[str, str]:
+    """The stand-in with its library in `folder`, a name that does not change from one recording to the next."""
+    folder.mkdir()
+    for place in stand_in["LD_LIBRARY_PATH"].split(":")[:1]:
+        for library in Path(place).glob("lib*.so.1"):
+            shutil.copy(library, folder)
+    return {**stand_in, "LD_LIBRARY_PATH": str(folder)}
+
+
 def record(name: str, stand: Stand, environments: Path) -> None:
     """Look at one stand-in machine and put the recording in its place."""
     with tempfile.TemporaryDirectory() as folder:
@@ -198,8 +221,9 @@ def record(name: str, stand: Stand, environments: Path) -> None:
         root = trees.build(work / "root", dict(stand.tree), stand.links)
         env: dict[str, str] = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/home/user"}
         if stand.profile is not None:
-            card = fake_cuda.profile(count=int(stand.profile.values["count"])).but(stand.cuda)
-            env |= fake_nvml.merge(fake_nvml.environment(stand.profile, work), fake_cuda.environment(card, work))
+            cuda = cuda_profile(stand)
+            stand_ins = {"nvml": fake_nvml.environment(stand.profile, work), "cuda": fake_cuda.environment(cuda, work)}
+            env |= fake_nvml.merge(*(renamed(own, work / name) for name, own in stand_ins.items()))
         env |= {"TFDOCTOR_ROOT": str(root), **stand.variables}
         python = environments / stand.environment / "bin" / "python"
         into = work / "recording"
@@ -209,7 +233,7 @@ def record(name: str, stand: Stand, environments: Path) -> None:
             [str(python), "-c", "import sys; print(sys.base_prefix)"], check=True, capture_output=True
         )
         paths = {str(environments / stand.environment): ENVIRONMENT, base.stdout.decode().strip(): "/usr"}
-        neutral(into, {**paths, str(work): "/tmp/stand-in"})
+        neutral(into, {**paths, str(work): STAND_IN})
         place = HOSTS / name
         kept = {p.name: p.read_bytes() for p in place.glob("expected.txt")}
         shutil.rmtree(place, ignore_errors=True)
@@ -223,6 +247,8 @@ def neutral(folder: Path, paths: Mapping[str, str]) -> None:
     for own in OWN:
         for path in folder.glob("root" + own.rstrip("/") + "*"):
             shutil.rmtree(path) if path.is_dir() else path.unlink()
+    for old, new in paths.items():
+        moved(folder / "root", old, new)
     for path in folder.rglob("*"):
         if path.is_file() and path.suffix in (".json", ".txt"):
             text = path.read_text()
@@ -232,6 +258,19 @@ def neutral(folder: Path, paths: Mapping[str, str]) -> None:
     absent = folder / "absent.txt"
     lines = set(absent.read_text().splitlines()) | {"/opt/cuda", "/usr/local/cuda", "/usr/local/cuda*", "/usr/local/cuda-*"}
     absent.write_text("".join(f"{line}\n" for line in sorted(lines)))
+
+
+def moved(root: Path, old: str, new: str) -> None:
+    """Put what lies below `old` where `new` is, and leave no folder that tells where it was."""
+    source, target = root / old.lstrip("/"), root / new.lstrip("/")
+    if not source.is_dir():
+        return
+    shutil.copytree(source, target, dirs_exist_ok=True)
+    shutil.rmtree(source)
+    for parent in source.parents:
+        if parent == root or any(parent.iterdir()):
+            break
+        parent.rmdir()
 
 
 def _without_own(path: Path, text: str) -> str:

@@ -33,8 +33,20 @@ def test_a_recorded_machine(name: str) -> None:
     assert said(HOSTS / name) == expected
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_what_it_says_begins_and_ends_like_a_sentence(name: str) -> None:
+    """A package's or a file's own name may come first: "keras 3.3.3 is …", "libcuda.so.1 is …"."""
+    for outcome in check(RecordedHost(str(HOSTS / name))).found:
+        for diagnosis in outcome.diagnoses:
+            words = diagnosis.message.split()
+            named = any(c in words[0] for c in "._/") or words[1][0].isdigit() or words[0] == "cuDNN"
+            assert words[0][0].isupper() or named, diagnosis.message
+            assert diagnosis.message.endswith("."), diagnosis.message
+
+
 def test_no_recording_names_the_machine_that_made_it() -> None:
     for path in HOSTS.rglob("*"):
+        assert "/root/work" not in str(path) and "/root/root" not in str(path)
         if path.is_file():
             content = path.read_bytes()
             for trace in (b"/root/", b"/work/"):

@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+import fake_cuda
 import fake_nvml
 import psutil
 import pytest
@@ -66,6 +67,22 @@ def test_nvml_that_hangs_or_crashes(tmp_path: Path, function: str, fault) -> Non
     assert report["verdict"]["gpu"] != "yes"
     assert report["crashed"] == []
     assert report["diagnoses"] or report["skipped"]
+
+
+@pytest.mark.parametrize("function", ["cuInit", "cuDeviceGetCount", "cuDeviceGetName"])
+@pytest.mark.parametrize("fault", ["hang", "crash"])
+def test_cuda_that_hangs_or_crashes(tmp_path: Path, function: str, fault: str) -> None:
+    profile = fake_cuda.profile().but({f"{fault}.{function}": "any"})
+    report = timed(whole_machine.build(tmp_path, cuda=profile))
+    assert report["verdict"]["gpu"] == ("no" if fault == "crash" else "unknown"), report["verdict"]
+    assert report["crashed"] == []
+
+
+@pytest.mark.parametrize("code", [1, 2, 3, 34, 46, 100, 101, 304, 802, 803, 804, 999])
+def test_cuda_that_does_not_start(tmp_path: Path, code: int) -> None:
+    report = timed(whole_machine.build(tmp_path, cuda=fake_cuda.profile(init=code)))
+    assert report["verdict"]["gpu"] == "no", report["verdict"]
+    assert report["crashed"] == []
 
 
 @pytest.mark.parametrize("code", [1, 2, 3, 4, 9, 12, 15, 17, 18, 999])

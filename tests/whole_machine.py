@@ -65,6 +65,7 @@ def build(
     folder: Path,
     *,
     nvml: Optional[Any] = None,
+    cuda: Optional[Any] = None,
     tree: Mapping[str, Optional[trees.Content]] = {},
     tensorflow: bool = True,
 ) -> Whole:
@@ -79,7 +80,7 @@ def build(
     kept = {k: v for k, v in os.environ.items() if not k.startswith(drop)}
     stand_ins = fake_nvml.merge(
         fake_nvml.environment(nvml or fake_nvml.gtx1080(), folder),
-        fake_cuda.environment(fake_cuda.profile(), folder),
+        fake_cuda.environment(cuda or fake_cuda.profile(), folder),
     )
     path = f"{folder / 'programs'}{os.pathsep}{kept['PATH']}"
     own = {"PATH": path, "PYTHONPATH": str(folder / "site-packages"), "TFDOCTOR_ROOT": str(root)}

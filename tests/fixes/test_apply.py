@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
+import fake_nvml
+import pytest
 from wheelhouse import Env, copy_of
 
 
@@ -126,3 +132,89 @@ def test_no_tensorflow_goes_with_all_that_must_stay(env: Env) -> None:
 
 def test_machine_formats_go_with_a_dry_run_only(env: Env) -> None:
     assert env.fix("--yes", "--format", "json").returncode == 2
+
+
+def test_a_variable_goes_to_the_activation_script(env: Env, tmp_path: Path) -> None:
+    fake_nvml.need_compiler()
+    machine = {**fake_nvml.environment(fake_nvml.rtx3090(), tmp_path), "CUDA_VISIBLE_DEVICES": ""}
+    home = tmp_path / "home"
+    home.mkdir()
+    before = env.listing()
+    done = env.fix("--yes", "--include", "ask", "--only", "TFD601", HOME=str(home), **machine)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "fixed: TFD601" in done.stdout
+    assert "Activate the environment again" in done.stdout
+    changed = {name for name, content in env.listing().items() if before.get(name) != content}
+    assert changed == {"bin/activate", "bin/activate.fish", "bin/activate.csh"}
+    assert list(home.iterdir()) == []
+    script = f'. {env.root}/bin/activate; printf "%s" "${{CUDA_VISIBLE_DEVICES-gone}}"'
+    shown = subprocess.run(
+        ["bash", "-c", script], env={"CUDA_VISIBLE_DEVICES": "", "PATH": "/bin"}, capture_output=True, check=True
+    )
+    assert shown.stdout == b"gone"
+    assert env.fix("--undo").returncode == 0
+    assert env.listing() == before
+
+
+def test_stale_segments_are_deleted_on_consent(env: Env, tmp_path: Path) -> None:
+    fake_nvml.need_compiler()
+    shared = Path("/dev/shm")
+    if not shared.is_dir() or list(shared.glob("nccl-*")):
+        pytest.skip("no /dev/shm, or somebody works in it")
+    stale = shared / f"nccl-tfdoctor-test-{os.getpid()}"
+    machine = fake_nvml.environment(fake_nvml.rtx3090(), tmp_path)
+    try:
+        stale.write_bytes(b"0" * 4096)
+        assert env.fix("--yes", "--only", "TFD801", **machine).returncode == 1, "not without consent"
+        assert stale.exists()
+        done = env.fix("--yes", "--include", "ask", "--only", "TFD801", **machine)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert not stale.exists()
+    finally:
+        stale.unlink(missing_ok=True)
+
+
+def test_no_pip_and_no_uv(env: Env) -> None:
+    for folder in (*env.site.glob("pip"), *env.site.glob("pip-*.dist-info")):
+        shutil.rmtree(folder)
+    before = env.listing()
+    done = env.fix("--yes", PATH="/nonexistent")
+    assert done.returncode == 1
+    assert "ensurepip" in done.stdout
+    assert env.listing() == before
+
+
+def test_an_externally_managed_interpreter(env: Env) -> None:
+    """The system's own, where it has PEP 668's mark: nothing is installed there, and the way out is told."""
+    system = next(
+        (p for p in ("/usr/bin/python3",) if list(Path("/usr/lib").glob("python3*/EXTERNALLY-MANAGED"))), None
+    )
+    if system is None or not Path(system).exists():
+        pytest.skip("no externally managed interpreter here")
+    argv = [sys.executable, "-m", "tfdoctor", "fix", "--yes", "--include", "ask", "--python", system]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, env=env.variables, cwd=env.root)
+    assert done.returncode == 1
+    assert "PEP 668" in done.stdout
+    assert "-m venv" in done.stdout
+
+
+def test_uv_for_an_environment_without_pip(template: Env, tmp_path: Path) -> None:
+    """And what uv has linked from its cache stays as it is there."""
+    uv = shutil.which("uv")
+    if uv is None:
+        pytest.skip("no uv here")
+    made = Env(tmp_path / "uv", template.index)
+    variables = {**made.variables, "UV_CACHE_DIR": str(tmp_path / "cache"), "UV_LINK_MODE": "hardlink"}
+    subprocess.run([uv, "venv", "-q", "--python", sys.executable, str(made.root)], check=True, env=variables)
+    for names in (["tensorflow-cpu==2.15.1"], ["--no-deps", "keras==3.3.3", "numpy==2.1.0"]):
+        subprocess.run([uv, "pip", "install", "-q", "--python", str(made.python), *names], check=True, env=variables)
+    cached = Env(tmp_path / "cache" / "archive-v0", template.index)
+    cache, before, frozen = cached.listing(), made.listing(), made.freeze()
+    done = made.fix("--yes", UV_CACHE_DIR=variables["UV_CACHE_DIR"], UV_LINK_MODE="hardlink")
+    assert done.returncode == 0, done.stderr
+    assert made.journals()[0]["entries"][0]["commands"][0][1:3] == ["pip", "install"]
+    assert "keras==2.15.0" in made.freeze()
+    assert made.fix("--undo").returncode == 0
+    assert (made.listing(), made.freeze()) == (before, frozen)
+    after = cached.listing()
+    assert {name: after[name] for name in cache} == cache

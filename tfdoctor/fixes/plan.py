@@ -16,6 +16,8 @@ from tfdoctor.model import Diagnosis, Fix, Outcome, Report, Safety, Severity
 from tfdoctor.probes.interpreter import canonical
 from tfdoctor.tables import Tables
 
+#: The former value of LD_LIBRARY_PATH, behind a colon where there was one.
+KEPT_PATH = "${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 #: Variables that are lists: two fixes put their parts together.
 JOINED = {"LD_LIBRARY_PATH": ":", "PATH": ":", "XLA_FLAGS": " "}
 
@@ -93,7 +95,7 @@ def make(
         elif (fix.requirements or fix.removes) and fix.safety is not Safety.MANUAL:
             _collect(collected, codes, diagnosis, fix)
         else:
-            steps.append(_step(codes, diagnosis, fix, activated=_has_activation(report)))
+            steps.append(_step(codes, diagnosis, _open_ended(fix, report), activated=_has_activation(report)))
     package_steps, refused, settled = _package_steps(collected, installer, world, keep)
     merged = list(_merged(steps))
     manual = [s for s in merged if s.kind == "manual"]
@@ -168,6 +170,17 @@ def _has_activation(report: Report) -> bool:
     return interpreter is not None and interpreter.kind in ("venv", "uv", "conda") and not windows
 
 
+def _open_ended(fix: Fix, report: Report) -> Fix:
+    """A path list that ends with what the variable holds now: with what it will hold then."""
+    now = report.facts.get("environment")
+    name, value = next(iter(fix.environment), ("", None))
+    before = (now.get(name) if now else "") or ""
+    if name != "LD_LIBRARY_PATH" or value is None or not value.startswith("/"):
+        return fix
+    own = value.removesuffix(f":{before}") if before else value
+    return replace(fix, environment=((name, own + KEPT_PATH),))
+
+
 def _step(codes: tuple[str, ...], diagnosis: Diagnosis, fix: Fix, *, activated: bool) -> Step:
     manual = fix.safety is Safety.MANUAL or (bool(fix.environment) and not activated)
     kind = "manual" if manual else "environment" if fix.environment else "files"
@@ -220,7 +233,9 @@ def _together(one: Step, other: Step) -> Step:
             codes=", ".join(other.codes), name=name, value=second
         )
         return replace(one, note=f"{one.note} {note}".strip())
-    value = separator.join(dict.fromkeys([*first.split(separator), *second.split(separator)]))
+    tail = KEPT_PATH if first.endswith(KEPT_PATH) or second.endswith(KEPT_PATH) else ""
+    parts = [part for text in (first, second) for part in text.removesuffix(KEPT_PATH).split(separator)]
+    value = separator.join(dict.fromkeys(parts)) + tail
     return replace(both, title=_("Set {name}={value}").format(name=name, value=value), environment=((name, value),))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import shutil
 import sys
 from collections.abc import Sequence
@@ -215,7 +216,8 @@ def _check_again(record: journal.Journal, before: Optional[Report], python: Opti
             click.echo(f"{label}: {', '.join(codes)}")
     if variables:
         click.echo(_("Activate the environment again: the shell that is open now does not have the new values."))
-    click.echo(_("`tfdoctor fix --undo {run}` puts it back.").format(run=record.run))
+    here = f" --python {shlex.quote(python)}" if python else ""
+    click.echo(_("`tfdoctor fix{here} --undo {run}` puts it back.").format(here=here, run=record.run))
     return bool(aimed & has)
 
 

@@ -19,6 +19,7 @@ from tfdoctor.preflight.sources import from_file
 from tfdoctor.rules.hardware.tfd126_cloud_gpus_differ_from_instance_type import (
     cloud_gpus_differ_from_instance_type as rule,
 )
+from tfdoctor.scrub import Scrubber
 
 HOSTS = sorted(p for p in Path(__file__).with_name("hosts").iterdir() if p.is_dir())
 SAID = {h: (h / "expected.txt").read_text() for h in HOSTS}
@@ -71,6 +72,6 @@ def test_a_cloud_instance_is_compared_with_its_type() -> None:
     seven = examination(7)
     (fault,) = wrong(seven)
     assert "p4d.24xlarge should show 8 NVIDIA A100 SXM4 40GB, 7 are here." in fault
-    text = "\n".join(written(seven, [fault]))
+    text = "\n".join(written(seven, [fault], Scrubber()))
     assert fault in text and "the table has 8 × NVIDIA A100 SXM4 40GB" in text
     assert list(wrong(examination(8))) == []

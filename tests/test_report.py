@@ -112,6 +112,16 @@ def test_nothing_private_in_a_format(planted: whole_machine.Whole, form: str) ->
     assert leaks(done.stdout) == []
 
 
+@pytest.mark.parametrize("form", [f for f in FORMATS if f != "text"])
+def test_a_version_with_four_parts_is_no_address(form: str) -> None:
+    host = str(next(h for h in HOSTS if h.name == "ubuntu-rtx3090-tf2.20-healthy"))
+    done = CliRunner().invoke(root, ["check", "--host", host, "--format", form, "--require", "cudnn>=99"])
+    assert "192.0.2.1" not in done.stdout
+    assert form == "prometheus" or "9.28.0.42" in done.stdout
+    expected = CliRunner().invoke(root, ["expect", "--host", host]).stdout
+    assert "here 9.28.0.42" in expected and "192.0.2.1" not in expected
+
+
 def test_nothing_private_in_a_report_or_a_page(planted: whole_machine.Whole, tmp_path: Path) -> None:
     log = tmp_path / "train.log"
     log.write_text(

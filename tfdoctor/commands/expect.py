@@ -13,6 +13,7 @@ from tfdoctor.writing import write_for_a_person
 
 if TYPE_CHECKING:
     from tfdoctor.checkup import Examination
+    from tfdoctor.scrub import Scrubber
 
 INSTANCE = "TFD126"
 
@@ -45,8 +46,8 @@ def command(python: Optional[str], host: Optional[str], output: Optional[str]) -
         scrub = Scrubber.of(machine)
     finally:
         machine.close()
-    faults = list(wrong(seen))
-    text = scrub.text("".join(f"{line}\n" for line in written(seen, faults)))
+    faults = [scrub.text(fault) for fault in wrong(seen)]
+    text = "".join(f"{line}\n" for line in written(seen, faults, scrub))
     if output:
         write_for_a_person(output, text)
     else:
@@ -70,8 +71,8 @@ def wrong(seen: Examination) -> Iterator[str]:
                 yield f"{outcome.rule.code} {outcome.rule.name}: {diagnosis.message}"
 
 
-def written(seen: Examination, faults: list[str]) -> Iterator[str]:
-    """The file, line by line."""
+def written(seen: Examination, faults: list[str], scrub: Scrubber) -> Iterator[str]:
+    """The file, line by line. Values seen stay (a version with four parts looks like an address), reasons are scrubbed."""
     from tfdoctor import __version__
     from tfdoctor.preflight.proposal import propose
 
@@ -82,7 +83,8 @@ def written(seen: Examination, faults: list[str]) -> Iterator[str]:
     yield from (f"# {_('Wrong here')}: {fault}" for fault in faults)
     yield from _instance(seen)
     yield ""
-    yield from map(str, propose(seen.report, seen.facts))
+    for line in propose(seen.report, seen.facts):
+        yield str(line) if line.text else scrub.text(str(line))
     yield ""
     yield _("# With `tfdoctor check --smoke`: share of the model's dense peak, and busbw in GB/s.")
     yield "# smoke.matmul>=0.4"

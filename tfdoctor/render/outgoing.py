@@ -62,4 +62,7 @@ def _fix(fix: Fix, scrub: Scrubber) -> Fix:
 
 
 def _judgement(judgement: Judgement, scrub: Scrubber) -> Judgement:
+    """A version with four parts is no address here; a version seen, and the sentence with it, holds nothing else."""
+    if judgement.requirement.kind == "version" and judgement.state != "unknown":
+        return judgement
     return replace(judgement, have=scrub.text(judgement.have), why=scrub.text(judgement.why))

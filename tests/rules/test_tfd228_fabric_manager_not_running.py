@@ -24,7 +24,7 @@ def test_sick() -> None:
         and "does not run" in diagnosis.message
         and "in-progress" in diagnosis.message
     )
-    assert len(diagnosis.fixes) == 2
+    assert len(diagnosis.fixes) == 1 and len(diagnosis.fixes[0].commands) == 2  # install, then start
 
 
 def test_a_container_does_not_see_the_service() -> None:

@@ -9,7 +9,7 @@ import json
 import os
 import stat as stat_module
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Optional
 
 from tfdoctor.children import Completed
@@ -86,8 +86,8 @@ class RecordedHost(Host):
         return self._folder / "root" / path.lstrip("/")
 
     def _known_absent(self, path: str) -> bool:
-        if path in self._absent:
-            return True
+        if path in self._absent or any(str(folder) in self._absent for folder in PurePosixPath(path).parents):
+            return True  # nothing lies in a folder that is not there
         # dev.txt names everything in /dev, so a name that is not in it was not there.
         return self._dev is not None and path.startswith("/dev/") and path.count("/") == 2 and not self._dev_name(path)
 

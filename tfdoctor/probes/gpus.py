@@ -93,7 +93,7 @@ def _why(nvml: Optional[Nvml], smi: Optional[NvidiaSmi]) -> str:
     if nvml and nvml.state != "ok":
         return _("NVML could not be asked: {error}").format(error=nvml.error or nvml.state)
     if smi and smi.problem:
-        return _("nvidia-smi could not be asked: {error}").format(error=smi.text or smi.problem)
+        return _("nvidia-smi failed: {error}").format(error=" ".join((smi.text or smi.problem).split()))
     return _("neither NVML nor nvidia-smi could be asked")
 
 

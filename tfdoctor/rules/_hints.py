@@ -150,9 +150,9 @@ def at(gpus: Optional[Gpus], bus: str) -> Optional[Gpu]:
 
 
 def name_at(gpus: Optional[Gpus], bus: str) -> str:
-    """`GPU 3 (NVIDIA …)` for a bus address, or the address itself."""
+    """`GPU 3 (NVIDIA …)` for a bus address, or `GPU at 0000:3b:00`."""
     gpu = at(gpus, bus)
-    return gpu.label if gpu else _("the GPU at {bus}").format(bus=bus)
+    return gpu.label if gpu else _("GPU at {bus}").format(bus=bus)
 
 
 def index_at(gpus: Optional[Gpus], bus: str) -> tuple[int, ...]:

@@ -64,7 +64,7 @@ def driver_not_installed(
         return None
     if installed.packages or installed.libraries:
         return None
-    message = _("{gpu}: the GPU is there, but NVIDIA's driver is not installed.").format(gpu=machine.evidence)
+    message = _("There is an NVIDIA GPU ({gpu}), but NVIDIA's driver is not installed.").format(gpu=machine.evidence)
     evidence = (
         Evidence(machine.evidence, machine.source),
         Evidence(_("no driver package and no libcuda.so"), installed.source),
@@ -76,6 +76,6 @@ def driver_not_installed(
 def _on_windows(platform: Platform, nvml: Optional[Nvml], machine: GpuMachine) -> Found:
     if nvml is None or nvml.state != "library-missing":
         return None
-    message = _("{gpu}: the GPU is there, but NVIDIA's driver is not installed.").format(gpu=machine.evidence)
+    message = _("There is an NVIDIA GPU ({gpu}), but NVIDIA's driver is not installed.").format(gpu=machine.evidence)
     evidence = (Evidence(_("nvml.dll was not found"), nvml.source),)
     return Diagnosis(message, evidence, (remedies.install_driver(platform),))

@@ -61,15 +61,22 @@ def driver_too_old_for_ptx(
     for isa, concerned in sorted(by_isa.items()):
         row = tables.ptx_driver(isa) if isa else None
         if row is not None and not _compiles(driver, row):
-            yield _diagnosis(tuple(concerned), row, driver, tensorflow, platform)
+            yield _diagnosis(tuple(concerned), len(gpus), row, driver, tensorflow, platform)
 
 
 def _diagnosis(
-    concerned: tuple[Gpu, ...], row: PtxIsa, driver: Driver, tensorflow: TensorFlow, platform: Optional[Platform]
+    concerned: tuple[Gpu, ...],
+    total: int,
+    row: PtxIsa,
+    driver: Driver,
+    tensorflow: TensorFlow,
+    platform: Optional[Platform],
 ) -> Diagnosis:
     message = _(
         "TensorFlow lists {gpu} but has kernels for it that the driver must compile from PTX {ptx}: that needs a driver for CUDA {need}, and driver {driver} is for CUDA {have}."
-    ).format(gpu=_names(concerned), ptx=row.ptx_isa, need=row.cuda, driver=driver.version, have=driver.cuda or "?")
+    ).format(
+        gpu=_names(concerned, total), ptx=row.ptx_isa, need=row.cuda, driver=driver.version, have=driver.cuda or "?"
+    )
     evidence = (
         Evidence(
             _("machine code and PTX in the build: {codes}").format(codes=" ".join(tensorflow.compute_capabilities)),
@@ -121,9 +128,12 @@ def _compiles(driver: Driver, row: PtxIsa) -> bool:
     return branch is None or row.driver_branch is None or branch >= row.driver_branch
 
 
-def _names(concerned: tuple[Gpu, ...]) -> str:
+def _names(concerned: tuple[Gpu, ...], total: int) -> str:
     if len(concerned) == 1:
         return f"{concerned[0].label}"
+    if len(concerned) == total:
+        wording = _("all {total} GPUs ({name}, compute capability {cc})")
+        return wording.format(total=total, name=concerned[0].name, cc=concerned[0].compute_capability)
     return _("GPUs {indices} ({name}, compute capability {cc})").format(
         indices=listed(g.index for g in concerned), name=concerned[0].name, cc=concerned[0].compute_capability
     )

@@ -66,25 +66,21 @@ def fabric_manager_not_running(
     if not idle and not waiting and not not_ready:
         return None
     driver = kernel.loaded_version if kernel else ""
-    state = waiting[0].fabric_state if waiting else _("not told")
     wording = {
-        True: _(
-            "The fabric manager runs but has not joined the GPUs through the {switches} NVSwitches (state: {state})."
-        ),
-        False: _("The fabric manager does not run, so the GPUs wait for the {switches} NVSwitches (state: {state})."),
-        None: _("The fabric manager has not joined the GPUs through the {switches} NVSwitches (state: {state})."),
+        True: _("The fabric manager runs but has not joined the GPUs through the {switches} NVSwitches{state}."),
+        False: _("The fabric manager does not run, so the GPUs wait for the {switches} NVSwitches{state}."),
+        None: _("The fabric manager has not joined the GPUs through the {switches} NVSwitches{state}."),
     }
+    state = _(" (state: {state})").format(state=waiting[0].fabric_state) if waiting else ""
     message = wording[fabric.running].format(switches=fabric.switches, state=state)
     evidence = [Evidence(_("{switches} NVSwitches").format(switches=fabric.switches), fabric.source)]
     if cuda is not None and not_ready:
         evidence.insert(0, says_cuda(cuda, tables))
     if waiting and gpus is not None:
-        evidence.append(Evidence(_("fabric state {state}").format(state=state), gpus.source))
-    fixes = [
-        remedies.by_hand(
-            _("Start the fabric manager"), ("systemctl", "enable", "--now", "nvidia-fabricmanager"), needs=("root",)
-        )
-    ]
-    if not fabric.version and driver:
-        fixes.insert(0, install_fabric_manager(platform, driver))
-    return Diagnosis(message, tuple(evidence), tuple(fixes))
+        evidence.append(Evidence(_("fabric state {state}").format(state=waiting[0].fabric_state), gpus.source))
+    if fabric.version == "" and driver:
+        return Diagnosis(message, tuple(evidence), (install_fabric_manager(platform, driver),))
+    start = ("systemctl", "enable", "--now", "nvidia-fabricmanager")
+    return Diagnosis(
+        message, tuple(evidence), (remedies.by_hand(_("Start the fabric manager"), start, needs=("root",)),)
+    )

@@ -120,7 +120,9 @@ def _listing(
         return None
     lost = [g for g in gpus if g.lost]
     if len(gpus) == 0:
-        message = _("{gpu}: the GPU is there and the driver answers, but lists no GPU.").format(gpu=machine.evidence)
+        message = _("There is an NVIDIA GPU ({gpu}) and the driver answers, but lists no GPU.").format(
+            gpu=machine.evidence
+        )
     elif len(lost) == len(gpus):
         message = _("The driver has lost every GPU ({gpus}).").format(gpus=listed(g.index for g in lost))
     elif lost and tried(cuda):
@@ -158,11 +160,11 @@ def _not_up(
     elif smi is not None:
         why = _("nvidia-smi: {problem}").format(problem=smi.problem)
     if contained(container) and not_loaded(kernel):
-        message = _("{gpu}: the GPU is there, but NVIDIA's driver is not loaded on the container's host.").format(
-            gpu=machine.evidence
-        )
+        message = _(
+            "There is an NVIDIA GPU ({gpu}), but NVIDIA's driver is not loaded on the container's host."
+        ).format(gpu=machine.evidence)
     else:
-        message = _("{gpu}: the GPU is there, but NVIDIA's driver does not come up ({why}).").format(
+        message = _("There is an NVIDIA GPU ({gpu}), but NVIDIA's driver does not come up ({why}).").format(
             gpu=machine.evidence, why=why
         )
     asked = nvml or smi

@@ -69,8 +69,9 @@ def search_path(folders: tuple[str, ...], environment: Optional[Environment]) ->
     before = environment.get(name) if environment else ""
     value = separator.join([*folders, *([before] if before else [])])
     note = _("Set it before Python starts (in the environment's activation script): inside a running program it is too late.")
-    return remedies.variable(name, value, title=_("Put {folders} in front of {name}").format(
-        folders=separator.join(folders), name=name), note=note)
+    title = _("Put {folders} in front of {name}") if len(folders) == 1 else _("Put these {count} folders in front of {name}")
+    title = title.format(folders=folders[0] if folders else "", count=len(folders), name=name)
+    return remedies.variable(name, value, title=title, note=note)
 
 
 def below(compute_capability: Optional[str], limit: str) -> bool:

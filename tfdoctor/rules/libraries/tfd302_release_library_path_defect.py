@@ -71,8 +71,8 @@ def release_library_path_defect(
     if defect is not None:
         fixes.insert(0, remedies.install(interpreter, with_extra(tensorflow, tables)))
     return Diagnosis(
-        _("TensorFlow {version} does not look where its CUDA packages are: the RUNPATH of {caller} lacks {folders}, so {names} "
-          "is not found although it is installed.").format(
+        _("TensorFlow {version} does not look where its CUDA packages are: the RUNPATH of {caller} lacks {folders}, so it "
+          "does not find {names} although their packages are installed.").format(
             version=tensorflow.version, caller=caller, folders=fault.places, names=fault.names),
         evidence=fault.evidence + _row(defect),
         fixes=tuple(fixes),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import fake_nvml
 import pytest
-from wheelhouse import Env, copy_of
+from wheelhouse import Env, _link, copy_of
 
 
 def test_two_faults_are_one_step_with_one_consistent_set(env: Env) -> None:
@@ -218,3 +218,83 @@ def test_uv_for_an_environment_without_pip(template: Env, tmp_path: Path) -> Non
     assert (made.listing(), made.freeze()) == (before, frozen)
     after = cached.listing()
     assert {name: after[name] for name in cache} == cache
+
+
+@pytest.fixture(scope="session")
+def relocated(template: Env, tmp_path_factory: pytest.TempPathFactory) -> Env:
+    """A Python of its own, as a container or conda has one: no virtual environment."""
+    base = Path(sys.base_prefix)
+    if base == Path("/usr") or not (base / "bin" / "python3").exists():
+        pytest.skip("this Python cannot be put elsewhere")
+    made = Env(tmp_path_factory.mktemp("relocated") / "python", template.index)
+    ignored = shutil.ignore_patterns("__pycache__", "site-packages", "test", "EXTERNALLY-MANAGED", "share")
+    try:
+        shutil.copytree(base, made.root, symlinks=True, copy_function=_link, ignore=ignored)
+    except (OSError, shutil.Error):
+        pytest.skip("this Python cannot be linked elsewhere")
+    for name in ("python", "python3"):
+        if not (made.root / "bin" / name).exists():
+            (made.root / "bin" / name).symlink_to(f"python3.{sys.version_info.minor}")
+    (made.root / "lib" / f"python3.{sys.version_info.minor}" / "site-packages").mkdir()
+    asked = [str(made.python), "-c", "import sys; print(sys.prefix)"]
+    prefix = subprocess.run(asked, capture_output=True, text=True, check=False, env=made.variables).stdout.strip()
+    if prefix != str(made.root):
+        pytest.skip("this Python cannot be put elsewhere")
+    subprocess.run([str(made.python), "-m", "ensurepip"], check=True, capture_output=True, env=made.variables)
+    assert made.pip("install", "tensorflow-cpu==2.15.1").returncode == 0
+    assert made.pip("install", "--no-deps", "keras==3.3.3", "numpy==2.1.0").returncode == 0
+    return made
+
+
+def test_a_container_s_own_python(relocated: Env) -> None:
+    """Outside of an environment nothing is done unasked."""
+    before, frozen = relocated.listing(), relocated.freeze()
+    asked = relocated.fix("--yes")
+    assert (asked.returncode, relocated.listing()) == (1, before)
+    done = relocated.fix("--yes", "--include", "ask")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "keras==2.15.0" in relocated.freeze()
+    undone = relocated.fix("--undo")
+    assert undone.returncode == 0, undone.stderr
+    assert (relocated.listing(), relocated.freeze()) == (before, frozen)
+
+
+CONDA = """#!/bin/sh
+# Stands in for conda: notes what it is asked for, and does it with pip.
+echo "$@" >> "{log}"
+case "$1" in
+  list) exec "{python}" -m pip freeze ;;
+  install)
+    case "$*" in *--dry-run*) exit 0 ;; esac
+    echo changed > "{root}/lib/libsomething.so"
+    exec "{python}" -m pip install -q --no-deps "keras==2.15.*" ;;
+esac
+exit 1
+"""
+
+
+def test_conda_for_what_conda_installed(relocated: Env, tmp_path: Path) -> None:
+    """The program conda is stood in for; it also changes a file outside of site-packages, as conda does."""
+    made = copy_of(relocated, tmp_path / "conda")
+    (made.root / "conda-meta").mkdir()
+    (made.root / "pkgs").mkdir()
+    (made.root / "pkgs" / "archive").write_text("the cache is no part of the environment")
+    for info in made.site.glob("tensorflow_cpu-*.dist-info"):
+        (info / "INSTALLER").unlink()
+        (info / "INSTALLER").write_text("conda\n")
+    log, program = tmp_path / "log", tmp_path / "bin" / "conda"
+    program.parent.mkdir()
+    program.write_text(CONDA.format(log=log, python=made.python, root=made.root))
+    program.chmod(0o755)
+    path = {"PATH": f"{program.parent}:/usr/bin:/bin"}
+    before = made.listing()
+    done = made.fix("--yes", "--include", "ask", **path)
+    assert "TFD511" in done.stdout
+    assert done.returncode == 0, done.stdout + done.stderr
+    (install,) = [
+        line for line in log.read_text().splitlines() if line.startswith("install") and "--dry-run" not in line
+    ]
+    assert install.startswith(f"install --yes --prefix {made.root} keras=2.15")
+    assert made.listing() != before
+    assert made.fix("--undo", **path).returncode == 0
+    assert made.listing() == before

@@ -101,6 +101,13 @@ def test_what_must_stay_is_not_removed() -> None:
     assert found.problems
 
 
+def test_a_companion_does_not_bring_a_second_tensorflow() -> None:
+    """tf-keras asks for the distribution tensorflow; beside tensorflow-cpu it would overwrite it."""
+    wish = install("tf-keras==2.20.*")
+    assert settled(world({"tensorflow-cpu": "2.20.0"}), wish).alone == {"tf-keras"}
+    assert settled(world({"tensorflow": "2.20.0"}), wish).alone == frozenset()
+
+
 def test_ranges_that_no_version_is_in() -> None:
     found = settled(world({}), install("keras<3"), install("keras>=3.1"))
     assert "no version of keras" in found.problems[0]

@@ -79,12 +79,13 @@ class Wishes:
 @dataclass(frozen=True)
 class Settled:
     """`wanted` are the packages that change, `pins` those that are named so that they stay. `problems`: why there is no
-    such set. `moves`: TensorFlow goes to another minor release."""
+    such set. `moves`: TensorFlow goes to another minor release. `alone` are to be installed without what they ask for."""
 
     wanted: Mapping[str, Requirement]
     pins: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     moves: bool = False
+    alone: frozenset[str] = frozenset()
 
 
 def settle(wishes: Wishes, world: World, keep: Sequence[str] = ()) -> Settled:
@@ -111,7 +112,17 @@ def settle(wishes: Wishes, world: World, keep: Sequence[str] = ()) -> Settled:
     pins = [f"{name}=={version}" for name, version in kept.items() if name not in wanted]
     if owner and now and not moved and owner not in wanted and owner not in kept and "+" not in now:
         pins.insert(0, str(_pinned(owner, _extras(owner, None, now, world), now)))
-    return Settled(wanted, tuple(pins), tuple(problems), moved and bool(now) and not _same_minor(target, now))
+    moves = moved and bool(now) and not _same_minor(target, now)
+    return Settled(wanted, tuple(pins), tuple(problems), moves, _alone(wanted, owner, world))
+
+
+def _alone(wanted: Iterable[str], owner: str, world: World) -> frozenset[str]:
+    """Companions that ask for `tensorflow` where another distribution is TensorFlow (tensorflow-cpu): with what they ask
+    for, a second TensorFlow would be installed over it."""
+    if owner in ("", "tensorflow"):
+        return frozenset()
+    rows = {name: world.tables.companions(name) for name in wanted}
+    return frozenset(name for name, found in rows.items() if any(row.how == "requires" for row in found))
 
 
 def _owner(wanted: Mapping[str, Requirement], removes: Iterable[str], world: World) -> tuple[str, str]:

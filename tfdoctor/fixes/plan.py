@@ -105,7 +105,7 @@ def make(
         # Drivers and settings of the machine come first: what is installed afterwards is checked against them.
         (*manual, *package_steps, *others),
         tuple(dict.fromkeys((*unsolved, *refused))),
-        (*(str(r) for r in settled.wanted.values()), *settled.pins),
+        (*(str(r) for name, r in settled.wanted.items() if name not in settled.alone), *settled.pins),
         tuple(collected.wishes.removes),
         shell,
     )
@@ -284,7 +284,11 @@ def _commands(wishes: Wishes, settled: Settled, installer: Installer) -> Iterato
     afresh = [str(r) for name, r in settled.wanted.items() if name in wishes.afresh]
     if afresh:
         yield installer.install(afresh, no_deps=True, force=True)
-    rest = [str(r) for name, r in settled.wanted.items() if name not in wishes.afresh]
+    others = {name: r for name, r in settled.wanted.items() if name not in wishes.afresh}
+    alone = [str(r) for name, r in others.items() if name in settled.alone]
+    if alone:
+        yield installer.install(alone, no_deps=True)
+    rest = [str(r) for name, r in others.items() if name not in settled.alone]
     if rest:
         yield installer.install([*rest, *settled.pins, *(afresh if settled.pins else [])])
 

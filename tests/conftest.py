@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from real_environments import TENSORFLOW, Environments
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 SHARED = REPOSITORY.parent / "shared"
@@ -16,3 +17,15 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip("no shared captures beside this checkout")
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def environments(tmp_path_factory: pytest.TempPathFactory) -> Environments:
+    """Environments that are really built from packages; those with one name are built once for all tests."""
+    return Environments(tmp_path_factory.mktemp("environments"))
+
+
+@pytest.fixture
+def plain(environments: Environments) -> Path:
+    """The interpreter of an environment with TensorFlow and nothing else."""
+    return environments.get("plain", "3.11", f"tensorflow=={TENSORFLOW}")

@@ -18,6 +18,7 @@ from interpreters import find_python
 REPOSITORY = Path(__file__).resolve().parent.parent
 # A package without dependencies that every index has: it tells whether there is an index at all.
 PROBE = "six"
+TENSORFLOW = "2.21.0"
 INSTALL_LIMIT = 1200  # seconds; TensorFlow is 550 MB
 
 
@@ -110,7 +111,11 @@ def check(
     target: Path, *, own: str = sys.executable, cwd: Path | None = None, environment: Mapping[str, str] | None = None
 ) -> Answer:
     """Run `tfdoctor check` with the interpreter `own` over the interpreter `target`."""
-    clean = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")}
+    clean = {
+        k: v
+        for k, v in os.environ.items()
+        if k not in ("PYTHONPATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
+    }
     done = subprocess.run(
         [own, "-m", "tfdoctor", "check", "--format", "json", "--python", str(target)],
         capture_output=True,

@@ -10,21 +10,10 @@ from pathlib import Path
 
 import fake_nvml
 import pytest
-from real_environments import REPOSITORY, Environments, check, imports
+from real_environments import REPOSITORY, TENSORFLOW, Environments, check, imports
 
 pytestmark = pytest.mark.real
 
-TENSORFLOW = "2.21.0"
-
-
-@pytest.fixture(scope="session")
-def environments(tmp_path_factory: pytest.TempPathFactory) -> Environments:
-    return Environments(tmp_path_factory.mktemp("environments"))
-
-
-@pytest.fixture
-def plain(environments: Environments) -> Path:
-    return environments.get("plain", "3.11", f"tensorflow=={TENSORFLOW}")
 
 
 def only_without_gpu(names: set[str]) -> None:

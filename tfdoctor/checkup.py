@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Optional
 
-from tfdoctor.engine import Facts, all_probes, all_rules, run_rules
+from tfdoctor.engine import Facts, all_probes, all_rules, fold, run_rule, run_rules
 from tfdoctor.host import Host
 from tfdoctor.i18n import _
-from tfdoctor.model import BadInput, Crash, Outcome, Report, Rule, Status
+from tfdoctor.model import BadInput, Crash, Evidence, Outcome, Report, Rule, Status
 from tfdoctor.probes.smoke import Prediction, SmokeResults
 from tfdoctor.tables import Tables
 from tfdoctor.verdict import decide, prove
@@ -43,16 +43,19 @@ def examine(
 
     `only` and `skip` (codes or names) choose what is reported; the verdict is always over everything.
     """
-    rules = [r for r in all_rules() if not r.log_only]
+    rules = [r for r in all_rules() if smoke is not None or not r.log_only]
     wanted = {r.code for r in _named(only, rules)} or {r.code for r in rules}
     wanted -= {r.code for r in _named(skip, rules)}
     facts = facts_of(host)
-    outcomes = run_rules(rules, facts)
+    outcomes = run_rules((r for r in rules if not r.log_only), facts)
     verdict = decide(outcomes, facts)
     if smoke is not None:
+        from tfdoctor.smoke.known import with_known
+
         facts.put(Prediction(verdict.gpu, verdict.because))
+        smoke = with_known(smoke, facts)
         facts.put(smoke)
-        outcomes = run_rules(rules, facts)
+        outcomes = confirmed(fold(_with_smoke(rules, facts, smoke)), smoke)
         verdict = prove(verdict, smoke)
     facts.look_at_all()
     crashes = [*facts.crashes]
@@ -67,6 +70,40 @@ def examine(
         resting=facts.resting(),
     )
     return Examination(report, facts)
+
+
+def _with_smoke(rules: Iterable[Rule], facts: Facts, smoke: SmokeResults) -> Iterator[Outcome]:
+    """Every rule once more, those that only a log can show with what the smoke tests showed of them."""
+    from tfdoctor.smoke.known import matches
+
+    shown = {match.cause: match for match in matches(smoke, facts.get(Tables))}
+    for rule in rules:
+        if not rule.log_only:
+            yield run_rule(rule, facts)
+        elif rule.name in shown:
+            facts.put(shown[rule.name])
+            yield run_rule(rule, facts)
+
+
+def confirmed(outcomes: Iterable[Outcome], smoke: SmokeResults) -> tuple[Outcome, ...]:
+    """Outcomes whose diagnosis an experiment asked about tell what came of it."""
+    return tuple(_with_evidence(o, smoke) for o in outcomes)
+
+
+def _with_evidence(outcome: Outcome, smoke: SmokeResults) -> Outcome:
+    asked = [e for e in smoke.experiments if outcome.rule.name in e.confirms]
+    if outcome.status is not Status.FOUND or not asked:
+        return outcome
+    helped = next((e for e in asked if e.helped), None)
+    if helped is not None:
+        text = _("confirmed by experiment: {test} works with {what}").format(test=helped.test, what=helped.what)
+    else:
+        tried = ", ".join(e.what for e in asked)
+        text = _("not confirmed by experiment: {test} does not work with {what} either").format(
+            test=asked[0].test, what=tried
+        )
+    evidence = Evidence(text, smoke.source)
+    return replace(outcome, diagnoses=tuple(replace(d, evidence=(*d.evidence, evidence)) for d in outcome.diagnoses))
 
 
 def _unfold(outcome: Outcome, wanted: set[str]) -> Outcome:

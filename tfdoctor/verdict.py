@@ -56,6 +56,9 @@ def prove(predicted: Verdict, smoke: SmokeResults) -> Verdict:
     if count:
         return replace(predicted, gpu="no", because="gpu-computes-wrong-results", summary=listed.detail, proven="no")
     why = predicted.summary if predicted.gpu == "no" else _("TensorFlow ran and lists no GPU.")
+    helped = next((e for e in smoke.experiments if e.helped and e.test == "devices"), None)
+    if helped is not None:
+        why = _("{why} With {what} it lists them.").format(why=why, what=helped.what)
     return replace(predicted, gpu="no", because=predicted.because, summary=why, proven="no")
 
 
@@ -65,13 +68,13 @@ def _unsure(outcome: Outcome, diagnosis: Diagnosis) -> bool:
 
 
 def _mere(diagnosis: Diagnosis) -> bool:
-    """Good to know and no fault: some GPUs hidden on purpose, an old card that only drives a screen."""
-    return diagnosis.severity is Severity.INFO
+    """Leaves the verdict alone: some GPUs hidden on purpose, an old card that only drives a screen."""
+    return diagnosis.severity is Severity.INFO or diagnosis.blocks is False
 
 
 def _for_certain(outcome: Outcome, facts: Facts) -> bool:
     """Does what a blocking rule found leave no GPU to use? A diagnosis of some GPUs leaves the others."""
-    sure = [d for d in outcome.diagnoses if not _unsure(outcome, d)]
+    sure = [d for d in outcome.diagnoses if not _unsure(outcome, d) and d.blocks is not False]
     if any(not d.gpus for d in sure):
         return True
     hit = {index for d in sure for index in d.gpus}

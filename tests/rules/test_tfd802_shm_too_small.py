@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import facts
+import smoke_results
 
 from tfdoctor.model import Severity
 from tfdoctor.rules.distributed.tfd802_shm_too_small import shm_too_small as rule
@@ -29,3 +30,11 @@ def test_boundary() -> None:
 def test_one_gpu() -> None:
     assert facts.silent(rule, facts.gpu_machine(), SMALL, facts.gpus())
     assert facts.silent(rule, facts.gpu_machine(), SMALL, TWO, facts.environment(CUDA_VISIBLE_DEVICES="1"))
+
+
+def test_an_experiment_makes_it_certain_whatever_the_size() -> None:
+    large = facts.shm(total=8 * facts.GIB, free=8 * facts.GIB)
+    proof = smoke_results.helped("NCCL_SHM_DISABLE=1", "shm-too-small")
+    said = facts.found(rule, facts.gpu_machine(), large, TWO, proof)
+    assert "works only without it" in said.message and said.severity is Severity.ERROR
+    assert facts.silent(rule, facts.gpu_machine(), large, TWO, smoke_results.helped("NCCL_P2P_DISABLE=1", "x"))

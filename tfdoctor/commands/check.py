@@ -110,8 +110,9 @@ def _looked_at(
     from tfdoctor.render.view import Checked
 
     wanted = gather(require, expect)
+    proof = _smoke(machine) if smoke else None
     with Progress(machine.waiting_for):
-        seen = examine(machine, only=only, skip=skip, smoke=_smoke(machine) if smoke else None)
+        seen = examine(machine, only=only, skip=skip, smoke=proof)
     return Checked(seen.report, judge_all(wanted, seen.report, seen.facts))
 
 
@@ -144,7 +145,7 @@ def _output(text: str) -> tuple[str, str]:
 def _smoke(machine: Host) -> SmokeResults:
     from tfdoctor.commands.smoke import smoke_of
 
-    return smoke_of(machine.target)
+    return smoke_of(machine)
 
 
 def rendered(checked: Checked, form: str, verbose: bool) -> str:

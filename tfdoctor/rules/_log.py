@@ -7,9 +7,11 @@ from tfdoctor.model import Evidence, LogMatch
 
 
 def line(log: LogMatch) -> Evidence:
-    """The first line that shows the fault, by number: the text itself is printed, redacted, by `explain`."""
-    number = log.lines[0] if log.lines else 0
-    return Evidence(_("the log says so in line {number}").format(number=number), "log")
+    """The first line that shows the fault, by number: the text itself is printed, redacted, by `explain`. What a smoke
+    test showed has no line number and is told in its own words."""
+    if not log.lines:
+        return Evidence(log.text, "tfdoctor smoke")
+    return Evidence(_("the log says so in line {number}").format(number=log.lines[0]), "log")
 
 
 def value(log: LogMatch, name: str, otherwise: str) -> str:

@@ -2,59 +2,108 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, Optional
 
 from tfdoctor.i18n import _
-from tfdoctor.smoke.plan import Planned
-from tfdoctor.smoke.results import Experiment, SmokeResult
+from tfdoctor.smoke.plan import KIB, MIB, Planned
+from tfdoctor.smoke.results import Experiment, SmokeResult, bus_bandwidth
 from tfdoctor.smoke.runner import Runner
 
 
 @dataclass(frozen=True)
 class Change:
-    """One change of NCCL's transport, and the diagnosis that holds when AllReduce works with it and not without."""
+    """One change of NCCL's transport, and the diagnoses of which one holds when AllReduce works with it and not without."""
 
     what: str
     environment: Mapping[str, str]
-    confirms: str
+    confirms: tuple[str, ...]
 
 
 # In the order in which NCCL prefers the transports, so that the first that helps is the one that was in use.
 CHANGES = (
-    Change("peer-to-peer off", {"NCCL_P2P_DISABLE": "1"}, "p2p-broken-by-iommu-acs"),
-    Change("shared memory off", {"NCCL_SHM_DISABLE": "1"}, "shm-too-small"),
-    Change("InfiniBand off", {"NCCL_IB_DISABLE": "1"}, "nccl-wrong-interface"),
-    Change("sockets on the loopback interface only", {"NCCL_SOCKET_IFNAME": "lo"}, "nccl-wrong-interface"),
+    Change(
+        "NCCL_P2P_DISABLE=1",
+        {"NCCL_P2P_DISABLE": "1"},
+        ("p2p-broken-by-iommu-acs", "nvlink-bridge-not-seated", "nvlink-hardware-fault"),
+    ),
+    Change("NCCL_SHM_DISABLE=1", {"NCCL_SHM_DISABLE": "1"}, ("shm-too-small", "shm-full-of-stale-segments")),
+    Change("NCCL_IB_DISABLE=1", {"NCCL_IB_DISABLE": "1"}, ("nccl-wrong-interface",)),
+    Change("NCCL_SOCKET_IFNAME=lo", {"NCCL_SOCKET_IFNAME": "lo"}, ("nccl-wrong-interface",)),
 )
 EXPERIMENT_TIME = 90.0  # seconds; a working AllReduce of these sizes takes a few beyond TensorFlow's import
-SIZES = [1024, 4 * 1024 * 1024]
+PAIR_TIME = 45.0  # seconds; a pair is quicker still, and there are many of them
+SIZES = [KIB, 16 * MIB]
+FASTER = 2.0  # this project's choice: a change that makes a slow AllReduce this much faster is no chance
+
+
+@dataclass(frozen=True)
+class Culprits:
+    """What the runs by pairs came to, in TensorFlow's numbers: cards that no pair works with, else pairs that do not work."""
+
+    cards: tuple[int, ...] = ()
+    pairs: tuple[tuple[int, int], ...] = ()
 
 
 def experiments_on(
-    result: SmokeResult, test: Planned, runner: Runner, options: Mapping[str, Any], timeout: float
+    result: SmokeResult,
+    test: Planned,
+    runner: Runner,
+    options: Mapping[str, Any],
+    *,
+    timeout: float,
+    devices: Sequence[int] = (),
 ) -> Iterator[Experiment]:
-    """Run `test`, which ended as `result`, again with each change until one helps, then by pairs of devices."""
+    """Run `test`, which ended as `result`, again with each change until one helps, then by pairs of `devices`."""
     small = {**options, "sizes": SIZES} if "sizes" in options else dict(options)
     limit = min(timeout, EXPERIMENT_TIME)
     for change in CHANGES:
-        again = runner.run(test.program, small, timeout=limit, environment={**change.environment, "NCCL_DEBUG": "INFO"})
-        yield Experiment(change.what, change.confirms, again.passed, again)
-        if again.passed:
-            return
-    yield from _pairs(result, test, runner, small, limit)
+        environment = {**change.environment, "NCCL_DEBUG": "INFO"}
+        again = runner.run(test.program, small, timeout=limit, environment=environment, name=test.name)
+        helped = better(result, again)
+        yield Experiment(test.name, change.what, change.confirms, helped, again)
+        if helped:
+            break
+    if len(devices) > 2:
+        yield from _pairs(result, test, runner, small, min(timeout, PAIR_TIME), devices)
+
+
+def better(before: SmokeResult, after: SmokeResult) -> bool:
+    """Did the change help? A test that did not pass passes now; one that passed slowly is FASTER times as fast."""
+    if not before.passed:
+        return after.passed
+    old, new = fastest(before), fastest(after)
+    return after.passed and old is not None and new is not None and new >= FASTER * old
+
+
+def fastest(result: SmokeResult) -> Optional[float]:
+    """The best busbw of an AllReduce in GB/s, None when it measured none."""
+    ranks = int(result.measured.get("replicas", 0))
+    rates = (
+        [bus_bandwidth(m["bytes"], m["seconds"], ranks) for m in result.measured.get("allreduce", ())] if ranks else []
+    )
+    return max(rates, default=None)
 
 
 def _pairs(
-    result: SmokeResult, test: Planned, runner: Runner, options: Mapping[str, Any], limit: float
+    result: SmokeResult, test: Planned, runner: Runner, options: Mapping[str, Any], limit: float, devices: Sequence[int]
 ) -> Iterator[Experiment]:
-    """With more than two devices: which pairs work? A card that no pair works with is the one."""
-    indices = [int(name.rpartition(":")[2]) for name in result.devices] or list(options.get("devices", ()))
-    if len(indices) < 3:
-        return
-    for pair in combinations(indices, 2):
-        again = runner.run(test.program, {**options, "devices": list(pair)}, timeout=limit)
-        what = _("GPUs {pair} alone").format(pair=" and ".join(map(str, pair)))
-        yield Experiment(what, "nvlink-hardware-fault", again.passed, again)
+    """Which pairs work by themselves? It confirms nothing; `culprits` reads it."""
+    for pair in combinations(devices, 2):
+        again = runner.run(test.program, {**options, "devices": list(pair)}, timeout=limit, name=test.name)
+        what = _("GPU {one} and GPU {other} alone").format(one=pair[0], other=pair[1])
+        yield Experiment(test.name, what, (), better(result, again), again, devices=pair)
+
+
+def culprits(experiments: Iterable[Experiment]) -> Culprits:
+    """Reads the runs by pairs: nothing when all or none of them work, since then the number of GPUs is what matters."""
+    runs = {(e.devices[0], e.devices[1]): e.helped for e in experiments if len(e.devices) == 2}
+    bad = tuple(pair for pair, works in runs.items() if not works)
+    if not bad or len(bad) == len(runs):
+        return Culprits()
+    cards = sorted({card for pair in runs for card in pair})
+    alone = [card for card in cards if all(pair in bad for pair in runs if card in pair)]
+    rest = tuple(pair for pair in bad if not set(pair) & set(alone))
+    return Culprits(tuple(alone), rest)

@@ -9,6 +9,7 @@ from typing import Any, Optional
 from tfdoctor.i18n import _
 from tfdoctor.probes.nvml import Gpu, Gpus, Topology
 from tfdoctor.probes.smoke import SmokeResults
+from tfdoctor.smoke.nccl import transports
 from tfdoctor.smoke.results import Sample, SmokeResult, bus_bandwidth
 from tfdoctor.tables import Tables
 from tfdoctor.tables.rows import Gpu as GpuRow
@@ -112,29 +113,114 @@ def _maximum(gpu: Gpu) -> Optional[tuple[int, int]]:
     return (generation, width) if generation and width else None
 
 
-def reasons(samples: Iterable[Sample], gpus: Optional[Gpus]) -> tuple[str, ...]:
+def scaling(smoke: SmokeResults, tables: Tables) -> Iterator[Shortfall]:
+    """Several GPUs that are together less than a share of as many single ones; `expected` counts single GPUs."""
+    result = smoke.get("scaling")
+    rates = _measured(result, "steps_per_second")
+    one = rates.get("1")
+    if result is None or result.rehearsal or not one:
+        return
+    limit = tables.threshold("smoke.scaling.share")
+    for count, rate in rates.items():
+        share = rate / one  # each step does the same work on every GPU: at best as many steps as one GPU makes
+        if int(count) > 1 and share < limit.value:
+            what = _("{n} GPUs with the same work on each").format(n=count)
+            yield Shortfall(what, share * int(count), float(count), _("GPUs"), share, limit.value, smoke.source)
+
+
+def reasons(
+    smoke: SmokeResults, test: str, gpus: Optional[Gpus], topology: Optional[Topology], tables: Tables
+) -> tuple[str, ...]:
     """What was seen during a test that explains a low rate, one phrase each."""
+    samples = smoke.during(test)
+    found = [*_clocks(samples), *_links(samples, gpus), *_others(gpus), *_busy(samples)]
+    if test == "matmul":
+        found += _tf32_off(smoke, tables)
+    result = smoke.get(test)
+    if result is not None and len(result.devices) > 1:
+        found += _route(result.log, topology)
+    return tuple(dict.fromkeys(found))
+
+
+# Why NVML says that clocks are held back, in the words of `Gpu.throttle`.
+HEAT = frozenset({"sw-thermal", "hw-thermal"})
+POWER = frozenset({"sw-power-cap", "hw-power-brake"})
+STARVED = 50  # per cent; below it the GPU waits for something at least half of the time
+CPU_FULL = 90.0  # per cent of all processors together
+
+
+def _clocks(samples: Iterable[Sample]) -> Iterator[str]:
     seen = tuple(samples)
-    found = []
-    held = frozenset().union(*(s.throttle for s in seen)) - {"idle", "app-clocks", "display"} if seen else frozenset()
-    if held:
-        found.append(_("clocks held back: {reasons}").format(reasons=", ".join(sorted(held))))
+    held = frozenset().union(*(s.throttle for s in seen)) if seen else frozenset()
     hottest = max((s.temperature for s in seen if s.temperature is not None), default=None)
-    if hottest is not None:
-        found.append(_("up to {degrees} °C").format(degrees=hottest))
+    if held & HEAT:
+        yield _("clocks held back by heat ({degrees} °C)").format(degrees="?" if hottest is None else hottest)
+    if held & POWER:
+        most = max((s.power for s in seen if s.power is not None), default=None)
+        yield _("clocks held back by the power limit ({watts} W)").format(watts="?" if most is None else f"{most:.0f}")
+    other = held & {"hw-slowdown", "sync-boost"}
+    if other:
+        yield _("clocks held back: {reasons}").format(reasons=", ".join(sorted(other)))
+
+
+def _links(samples: Iterable[Sample], gpus: Optional[Gpus]) -> Iterator[str]:
+    """Narrow links, as they were under load where that was sampled."""
+    widths: dict[int, int] = {}
+    for sample in samples:
+        if sample.pcie_width:
+            widths[sample.gpu] = max(widths.get(sample.gpu, 0), sample.pcie_width)
     for gpu in gpus or ():
-        width, most = gpu.pcie.width, gpu.pcie.max_width
+        width, most = widths.get(gpu.index) or gpu.pcie.width, gpu.pcie.max_width
         if width and most and width < most:
-            found.append(
-                _("{gpu} has a PCIe link of x{width} of x{most}").format(gpu=gpu.label, width=width, most=most)
-            )
+            yield _("{gpu} has a PCIe link of x{width} of x{most}").format(gpu=gpu.label, width=width, most=most)
+
+
+def _others(gpus: Optional[Gpus]) -> Iterator[str]:
+    for gpu in gpus or ():
         others = [p for p in gpu.processes or () if p.kind == "compute"]
         if others:
-            found.append(_("{n} other processes compute on {gpu}").format(n=len(others), gpu=gpu.label))
+            yield _("{n} other processes compute on {gpu}").format(n=len(others), gpu=gpu.label)
+
+
+def _busy(samples: Iterable[Sample]) -> Iterator[str]:
+    seen = tuple(samples)
     busiest = max((s.utilization for s in seen if s.utilization is not None), default=None)
-    if busiest is not None and busiest < 50:
-        found.append(_("the GPU was busy at most {percent} % of the time").format(percent=busiest))
-    return tuple(found)
+    if busiest is None or busiest >= STARVED:
+        return
+    processors = sorted(s.cpu for s in seen if s.cpu is not None)
+    middle = processors[len(processors) // 2] if processors else 0.0
+    if middle >= CPU_FULL:
+        text = _("starved by the CPU: the GPU was busy at most {percent} % of the time, the processors {cpu:.0f} %")
+        yield text.format(percent=busiest, cpu=middle)
+    else:
+        yield _("the GPU was busy at most {percent} % of the time").format(percent=busiest)
+
+
+def _tf32_off(smoke: SmokeResults, tables: Tables) -> Iterator[str]:
+    """TF32 was allowed and makes no difference on a model where it makes products at least twice as fast."""
+    rates = _measured(smoke.get("matmul"), "tflops")
+    for device in sorted({place.split(" ")[0] for place in rates}):
+        row = model_of(smoke, device, tables)
+        plain, fast = rates.get(f"{device} fp32"), rates.get(f"{device} tf32")
+        if not (row and row.fp32_tflops and row.tf32_tflops and plain and fast):
+            continue
+        if row.tf32_tflops >= 2 * row.fp32_tflops and fast < 1.3 * plain:
+            yield _("TF32 is off on {device} (is NVIDIA_TF32_OVERRIDE=0 set?)").format(device=device)
+
+
+def _route(log: str, topology: Optional[Topology]) -> Iterator[str]:
+    """What the way between the GPUs was, by NCCL's own log, and what it could have been."""
+    used = transports(log)
+    joined = [pair for pair, level in (topology.levels if topology else {}).items() if level.startswith("NV")]
+    if used and "P2P" not in used:
+        way = ", ".join(sorted(used))
+        if joined:
+            yield _("NVLink was not used: NCCL went through {way}").format(way=way)
+        else:
+            yield _("peer-to-peer was off: NCCL went through {way}").format(way=way)
+    elif topology is not None and any(status not in ("OK", "") for status in topology.p2p.values()):
+        pairs = [pair for pair, status in topology.p2p.items() if status not in ("OK", "")]
+        yield _("{n} pairs of GPUs have no peer-to-peer access").format(n=len(pairs))
 
 
 def _measured(result: Optional[SmokeResult], key: str) -> Any:

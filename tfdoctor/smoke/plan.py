@@ -54,6 +54,8 @@ TESTS = (
     Planned("scaling", "scaling", several=True, quick=False),
 )
 MULTIWORKER = "multiworker"
+# Seconds of measuring for each test. The quick tests measure for twice that together on one GPU.
+SECONDS, QUICK_SECONDS = 4.0, 2.0
 
 
 def chosen(names: Sequence[str], *, quick: bool) -> tuple[Planned, ...]:

@@ -25,6 +25,8 @@ class SmokeResult:
     "out-of-memory", "crashed" (a signal or a sudden exit), "hung" (killed at its limit), "not-run".
     `stage` is the step that it reached last, `detail` one sentence for people, `log` the end of what TensorFlow printed.
     `rehearsal`: it ran on the CPU and proves nothing about a GPU. `environment` is what was set differently for this run.
+    `importing` are the seconds that TensorFlow's import took, a part of `seconds`. `measured["repeats"]` maps what was
+    measured ("matmul GPU:0 fp16") to the rates of several repeats, the higher the better.
     """
 
     test: str
@@ -36,6 +38,7 @@ class SmokeResult:
     devices: tuple[str, ...] = ()
     tensorflow: str = ""
     seconds: float = 0.0
+    importing: float = 0.0
     rehearsal: bool = False
     log: str = field(default="", repr=False)
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -48,19 +51,37 @@ class SmokeResult:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A test that went wrong, run again with one thing changed. `confirms` is the diagnosis that holds when `helped`."""
+    """The test `test`, which went wrong, run again with one thing changed.
 
+    `confirms` names the diagnoses of which one holds when `helped`. `devices` are TensorFlow's numbers of the GPUs when
+    only these took part.
+    """
+
+    test: str
     what: str
-    confirms: str
+    confirms: tuple[str, ...]
     helped: bool
     result: SmokeResult
+    devices: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class KnownMessage:
+    """A known error in what a test printed: the diagnosis that it points to, and the line. `values` as in `LogMatch`."""
+
+    test: str
+    name: str
+    code: str
+    text: str
+    values: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Sample:
     """The state of one GPU at one moment of a test: MHz, watts, °C, per cent; None where not told.
 
-    `throttle` are active reasons by the names of `Gpu.throttle`."""
+    `throttle` are active reasons by the names of `Gpu.throttle`. `cpu` is how busy the host's processors were, all
+    together, in per cent."""
 
     gpu: int
     clock_sm: Optional[int] = None
@@ -70,6 +91,7 @@ class Sample:
     pcie_generation: Optional[int] = None
     pcie_width: Optional[int] = None
     throttle: frozenset[str] = frozenset()
+    cpu: Optional[float] = None
 
 
 def algorithm_bandwidth(size: int, seconds: float) -> float:

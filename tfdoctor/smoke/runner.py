@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import signal
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,12 +12,15 @@ from typing import Any, Optional
 
 from tfdoctor.children import Children, Completed
 from tfdoctor.i18n import _
+from tfdoctor.smoke.leftovers import MARK as RUN
+from tfdoctor.smoke.leftovers import end_leftovers
 from tfdoctor.smoke.results import Check, SmokeResult
 
 CHILD = Path(__file__).with_name("inside") / "child.py"
 MARK = "TFDOCTOR "
 LOG_TAIL = 64 * 1024  # characters of TensorFlow's output that are kept for the known errors
 OUT_OF_MEMORY = frozenset({"ResourceExhaustedError", "MemoryError"})
+ASKING_TIME = 20.0  # seconds for a question that needs no TensorFlow
 
 
 class Runner:
@@ -36,20 +40,31 @@ class Runner:
         environment: Optional[Mapping[str, str]] = None,
         name: str = "",
     ) -> SmokeResult:
-        """Run the program `test` once, called `name` in the result. `environment` is set on top of this process's; a value of "" unsets the variable."""
+        """Run the program `test` once, called `name` in the result. `environment` is set on top of this process's; a value
+        of "" unsets the variable. Nothing that it started is left running."""
         given = {**options, "test": test, **({"hook": self._hook} if self._hook else {})}
         argv = [self.target, str(CHILD), json.dumps(given)]
+        run = secrets.token_hex(8)
         try:
-            done = self.children.run(argv, timeout=timeout, env=_environment(environment or {}))
+            done = self.children.run(argv, timeout=timeout, env={**_environment(environment or {}), RUN: run})
         except OSError as error:
-            return SmokeResult(test, "not-run", f"{self.target}: {error.strerror}")
+            return SmokeResult(name or test, "not-run", f"{self.target}: {error.strerror}")
         if done is None:
-            return SmokeResult(test, "not-run", _("there is no interpreter {path}").format(path=self.target))
+            return SmokeResult(name or test, "not-run", _("there is no interpreter {path}").format(path=self.target))
+        end_leftovers(run)
         return read(name or test, done, timeout, environment or {})
+
+    def ask(self, script: str) -> Optional[Completed]:
+        """What the target says to a script of the standard library; None when it cannot be run."""
+        try:
+            return self.children.run([self.target, "-c", script], timeout=ASKING_TIME)
+        except OSError:
+            return None
 
 
 def _environment(changes: Mapping[str, str]) -> dict[str, str]:
-    merged = {**os.environ, **changes}
+    """This process's environment with `changes`. TensorFlow is to say all that it says: the known errors read it."""
+    merged = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "0", **changes}
     return {name: value for name, value in merged.items() if value != "" or name not in changes}
 
 
@@ -63,7 +78,11 @@ def read(test: str, done: Completed, timeout: float, environment: Mapping[str, s
         "environment": dict(environment),
     }
     if "result" in last:
-        return _finished(test, last["result"], common)
+        try:
+            return _finished(test, last["result"], common)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            text = _("its result is not readable ({error})")
+            return SmokeResult(test, "crashed", text.format(error=f"{type(error).__name__}: {error}"), **common)
     if "failed" in last:
         state = "out-of-memory" if last.get("kind") in OUT_OF_MEMORY else "failed"
         first = str(last["failed"]).strip().partition("\n")[0]
@@ -109,6 +128,7 @@ def _finished(test: str, found: Mapping[str, Any], common: Mapping[str, Any]) ->
         measured=found.get("measured", {}),
         devices=devices,
         tensorflow=str(found.get("tensorflow", "")),
+        importing=float(found.get("import_seconds", 0.0)),
         rehearsal=not any(d.startswith("GPU") for d in devices),
         **common,
     )
@@ -117,6 +137,8 @@ def _finished(test: str, found: Mapping[str, Any], common: Mapping[str, Any]) ->
 def _how_it_ended(done: Completed, stage: str) -> str:
     if done.truncated:
         how = _("it printed without end and was stopped")
+    elif done.code == -getattr(signal, "SIGKILL", 9):
+        how = _("it was killed from outside (SIGKILL), as the kernel does when the machine's memory runs out")
     elif done.code is not None and done.code < 0:
         how = _("it died of {signal}").format(signal=_signal(-done.code))
     else:

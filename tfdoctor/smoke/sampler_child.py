@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from typing import Any, Callable
+from typing import Any, Callable, Optional
 
 # nvml.h: nvmlClocksEventReasons. Names as in probes/nvml.py.
 REASONS = {
@@ -21,8 +21,8 @@ REASONS = {
 PERIOD = 0.5  # seconds
 
 
-def sample(nvml: Any, index: int, handle: Any) -> dict[str, Any]:
-    """The state of one GPU; what it does not tell is left out."""
+def sample(nvml: Any, index: int, handle: Any, cpu: Optional[float]) -> dict[str, Any]:
+    """The state of one GPU and of the host's processors (`cpu`, per cent); what it does not tell is left out."""
 
     def told(ask: Callable[..., Any], *arguments: Any) -> Any:
         try:
@@ -41,6 +41,7 @@ def sample(nvml: Any, index: int, handle: Any) -> dict[str, Any]:
         "utilization": None if rates is None else rates.gpu,
         "pcie_generation": told(nvml.nvmlDeviceGetCurrPcieLinkGeneration),
         "pcie_width": told(nvml.nvmlDeviceGetCurrPcieLinkWidth),
+        "cpu": cpu,
         "throttle": [name for bit, name in REASONS.items() if reasons and reasons & bit],
     }
     return {key: value for key, value in seen.items() if value is not None}
@@ -48,14 +49,17 @@ def sample(nvml: Any, index: int, handle: Any) -> dict[str, Any]:
 
 def main() -> None:
     """Sample until killed."""
+    import psutil
     import pynvml
 
     pynvml.nvmlInit()
     handles = [pynvml.nvmlDeviceGetHandleByIndex(i) for i in range(pynvml.nvmlDeviceGetCount())]
+    psutil.cpu_percent()  # the first call only sets the beginning of the interval
     while True:
-        for index, handle in enumerate(handles):
-            print(json.dumps(sample(pynvml, index, handle)), flush=True)
         time.sleep(PERIOD)
+        cpu = psutil.cpu_percent()
+        for index, handle in enumerate(handles):
+            print(json.dumps(sample(pynvml, index, handle, cpu)), flush=True)
 
 
 if __name__ == "__main__":

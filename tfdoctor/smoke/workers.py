@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Callable, Optional
 
@@ -16,20 +17,46 @@ from tfdoctor.smoke.runner import Runner
 
 SIZES = [KIB, MIB, 16 * MIB]
 ROUNDS = 5
+GRACE = 10.0  # seconds for the other workers to say what they think of one that ended badly
+# A worker that died makes the others fail for its sake: the crash is the one to tell of.
+ORDER = ("crashed", "out-of-memory", "wrong", "hung", "failed", "not-run", "passed")
 REACH = 3.0  # seconds to wait for a TCP connection
 
 
-def run_workers(runner: Runner, count: int, *, cpu: bool, timeout: float) -> SmokeResult:
-    """`count` workers on this host; the first result that is not a pass stands for all."""
+def run_workers(runner: Runner, count: int, *, gpus: Sequence[int], timeout: float) -> SmokeResult:
+    """`count` workers on this host; the first result that is not a pass stands for all.
+
+    Each takes its own part of `gpus` (TensorFlow's numbers): NCCL wants no GPU twice. With fewer GPUs than workers they
+    run on the CPU.
+    """
     addresses = [f"127.0.0.1:{port}" for port in free_ports(count)]
-    options = {"sizes": SIZES, "rounds": ROUNDS, "cpu": cpu}
     promises = [
-        Promise(f"worker {rank}", _call(runner, options, timeout, config(addresses, rank))) for rank in range(count)
+        Promise(f"worker {rank}", _call(runner, _options(gpus, rank, count), timeout, config(addresses, rank)))
+        for rank in range(count)
     ]
-    results = [promise.result() for promise in promises]
-    # A worker that died makes the others fail for its sake: the crash is the one to tell of.
-    order = ["crashed", "out-of-memory", "wrong", "hung", "failed", "not-run", "passed"]
-    return min(results, key=lambda r: order.index(r.state))
+    results = _in_time(promises, runner)
+    return min(results, key=lambda r: ORDER.index(r.state))
+
+
+def _options(gpus: Sequence[int], rank: int, count: int) -> dict[str, Any]:
+    options: dict[str, Any] = {"sizes": SIZES, "rounds": ROUNDS, "cpu": len(gpus) < count}
+    return options if options["cpu"] else {**options, "devices": list(gpus[rank::count])}
+
+
+def _in_time(promises: Sequence[Promise[SmokeResult]], runner: Runner) -> list[SmokeResult]:
+    """The workers' results. Once one has ended badly the others, which wait for it in vain, get GRACE and are ended; what
+    they came to after that says nothing."""
+    until: Optional[float] = None
+    while any(p.pending for p in promises) and (until is None or time.monotonic() < until):
+        time.sleep(0.1)
+        if until is None and any(not p.pending and not p.result().passed for p in promises):
+            until = time.monotonic() + GRACE
+    ended = [p for p in promises if not p.pending]
+    if len(ended) < len(promises):
+        runner.children.close()
+    for promise in promises:
+        promise.result()
+    return [p.result() for p in ended]
 
 
 def _call(runner: Runner, options: Mapping[str, Any], timeout: float, tf_config: str) -> Callable[[], SmokeResult]:

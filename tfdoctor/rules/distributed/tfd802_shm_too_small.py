@@ -12,6 +12,7 @@ from tfdoctor.probes.environment import Environment
 from tfdoctor.probes.gpu_machine import GpuMachine
 from tfdoctor.probes.nvml import Gpus, Topology
 from tfdoctor.probes.platform import Shm
+from tfdoctor.probes.smoke import SmokeResults
 from tfdoctor.probes.surroundings import Container
 from tfdoctor.rules._hints import contained, visible
 from tfdoctor.tables import Tables
@@ -26,6 +27,7 @@ def shm_too_small(
     topology: Optional[Topology],
     container: Optional[Container],
     environment: Optional[Environment],
+    smoke: Optional[SmokeResults],
 ) -> Found:
     """Shared memory (/dev/shm) is too small for NCCL between several GPUs.
 
@@ -53,21 +55,28 @@ def shm_too_small(
     """
     least = tables.threshold("shm-docker-default")
     used = visible(gpus, environment)
-    if len(used) < 2 or shm.total > least.value:
+    proven = smoke is not None and smoke.confirmation("shm-too-small") is not None
+    if len(used) < 2 or (shm.total > least.value and not proven):
         return None
     direct = (
         topology is not None
         and bool(topology.p2p)
         and all(topology.p2p.get((a.index, b.index)) == "OK" for a in used for b in used if a.index < b.index)
     )
-    message = _("/dev/shm has {have} MiB, and NCCL between {count} GPUs needs more than {least} MiB.").format(
-        have=shm.total // 1024**2, count=len(used), least=int(least.value) // 1024**2
-    )
+    text = _("/dev/shm has {have} MiB, and AllReduce between {count} GPUs works only without it (NCCL_SHM_DISABLE=1).")
+    if not proven:
+        text = _("/dev/shm has {have} MiB, and NCCL between {count} GPUs needs more than {least} MiB.")
+    message = text.format(have=shm.total // 1024**2, count=len(used), least=int(least.value) // 1024**2)
     evidence = (
         Evidence(_("size {have} MiB").format(have=shm.total // 1024**2), shm.source),
         Evidence(least.why, least.source),
     )
-    return Diagnosis(message, evidence, (_enlarge(container),), Severity.INFO if direct else None)
+    return Diagnosis(message, evidence, (_enlarge(container),), _severity(proven, direct))
+
+
+def _severity(proven: bool, direct: bool) -> Optional[Severity]:
+    """Seen to fail, an error; GPUs that reach each other directly hardly use it."""
+    return Severity.ERROR if proven else Severity.INFO if direct else None
 
 
 def _enlarge(container: Optional[Container]) -> Fix:

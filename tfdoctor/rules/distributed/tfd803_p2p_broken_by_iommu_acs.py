@@ -13,6 +13,7 @@ from tfdoctor.probes.gpu_machine import GpuMachine
 from tfdoctor.probes.kernel_driver import KernelSettings
 from tfdoctor.probes.nvml import Topology
 from tfdoctor.probes.platform import Platform
+from tfdoctor.probes.smoke import SmokeResults
 from tfdoctor.probes.surroundings import Cloud
 from tfdoctor.rules._hints import on_wsl
 
@@ -30,6 +31,7 @@ def p2p_broken_by_iommu_acs(
     platform: Optional[Platform],
     cloud: Optional[Cloud],
     environment: Optional[Environment],
+    smoke: Optional[SmokeResults],
 ) -> Found:
     """The IOMMU (or ACS) redirects traffic between GPUs, which makes peer-to-peer copies hang, fail or crawl.
 
@@ -64,18 +66,19 @@ def p2p_broken_by_iommu_acs(
         return None
     pairs = [p for p, level in topology.levels.items() if level in PCIE_LEVELS and topology.p2p.get(p) == "OK"]
     translated = bool(settings.iommu_groups) and not any(word in settings.command_line for word in UNTRANSLATED)
-    if not pairs or not (translated or settings.acs_redirects):
+    proven = smoke is not None and smoke.confirmation("p2p-broken-by-iommu-acs") is not None
+    if not pairs or not (translated or settings.acs_redirects or proven):
         return None
     first = pairs[0]
-    message = _(
-        "GPU {one} and GPU {other} use peer-to-peer access over PCIe, and {what}: such copies may hang or go astray."
-    ).format(
-        one=first[0],
-        other=first[1],
-        what=_("the IOMMU translates addresses ({groups} groups, no iommu=pt)").format(groups=settings.iommu_groups)
-        if translated
-        else _("{count} PCIe bridges redirect requests (ACS)").format(count=settings.acs_redirects),
-    )
+    if proven:
+        text = _(
+            "GPU {one} and GPU {other} use peer-to-peer access over PCIe, and AllReduce works only without it{what}."
+        )
+    else:
+        text = _(
+            "GPU {one} and GPU {other} use peer-to-peer access over PCIe{what}: such copies may hang or go astray."
+        )
+    message = text.format(one=first[0], other=first[1], what=_setting(settings, translated))
     evidence = (
         Evidence(
             _("{count} pairs over PCIe, the first {level}").format(count=len(pairs), level=topology.levels[first]),
@@ -89,4 +92,13 @@ def p2p_broken_by_iommu_acs(
             _('Add "iommu=pt" to the kernel command line; switch ACS off in the firmware'), needs=("root", "reboot")
         ),
     )
-    return Diagnosis(message, evidence, fixes)
+    return Diagnosis(message, evidence, fixes, Severity.ERROR if proven else None)
+
+
+def _setting(settings: KernelSettings, translated: bool) -> str:
+    if translated:
+        groups = settings.iommu_groups
+        return _(", and the IOMMU translates addresses ({groups} groups, no iommu=pt)").format(groups=groups)
+    if settings.acs_redirects:
+        return _(", and {count} PCIe bridges redirect requests (ACS)").format(count=settings.acs_redirects)
+    return ""

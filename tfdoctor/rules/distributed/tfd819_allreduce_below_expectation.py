@@ -39,7 +39,7 @@ def allreduce_below_expectation(
     - https://github.com/NVIDIA/nccl-tests/blob/master/doc/PERFORMANCE.md
     - https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html
     """
-    why = "; ".join(expectation.reasons(smoke.during("allreduce"), gpus))
+    why = "; ".join(expectation.reasons(smoke, "allreduce", gpus, topology, tables))
     for short in expectation.allreduce(smoke, gpus, topology, tables):
         message = _(
             "{what}: {measured:.3g} {unit} where {expected:.3g} are expected, {share:.0%} of it (limit {limit:.0%})."

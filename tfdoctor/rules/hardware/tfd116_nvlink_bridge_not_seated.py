@@ -7,14 +7,15 @@ from typing import Optional
 from tfdoctor import remedies
 from tfdoctor.engine import rule
 from tfdoctor.i18n import _
-from tfdoctor.model import Diagnosis, Evidence, Found, Severity
+from tfdoctor.model import Diagnosis, Evidence, Fix, Found, Severity
 from tfdoctor.probes.gpu_machine import GpuMachine
 from tfdoctor.probes.nvml import Gpu, Gpus
+from tfdoctor.probes.smoke import SmokeResults
 from tfdoctor.tables import Tables
 
 
 @rule("TFD116", Severity.WARNING)
-def nvlink_bridge_not_seated(machine: GpuMachine, gpus: Gpus, tables: Tables) -> Found:
+def nvlink_bridge_not_seated(machine: GpuMachine, gpus: Gpus, tables: Tables, smoke: Optional[SmokeResults]) -> Found:
     """Only some links of an NVLink bridge between two cards are up: the bridge is not seated well.
 
     ## What it is
@@ -41,15 +42,31 @@ def nvlink_bridge_not_seated(machine: GpuMachine, gpus: Gpus, tables: Tables) ->
     """
     partly = [g for g in gpus if _one_bridge(g, tables) and 0 < g.active_nvlinks < len(g.nvlinks or ())]
     if not partly:
-        return None
+        return _seen_to_fail(gpus, tables, smoke)
     gpu = partly[0]
     message = _("{gpu} has {have} of its {all} NVLinks up: the bridge is not seated well.").format(
         gpu=gpu.label, have=gpu.active_nvlinks, all=len(gpu.nvlinks or ())
     )
     down = ", ".join(str(link.index) for link in gpu.nvlinks or () if link.active is False)
     evidence = (Evidence(_("links down: {links}").format(links=down), gpus.source),)
-    fix = remedies.by_hand(_("Power off and seat the NVLink bridge again"), needs=("reboot",))
-    return Diagnosis(message, evidence, (fix,), gpus=tuple(g.index for g in partly))
+    return Diagnosis(message, evidence, (_seat(),), gpus=tuple(g.index for g in partly))
+
+
+def _seen_to_fail(gpus: Gpus, tables: Tables, smoke: Optional[SmokeResults]) -> Found:
+    """All links are up, and yet AllReduce works only without peer-to-peer access."""
+    bridged = [g for g in gpus if _one_bridge(g, tables) and g.active_nvlinks]
+    if len(bridged) < 2 or smoke is None or smoke.confirmation("nvlink-bridge-not-seated") is None:
+        return None
+    message = _(
+        "{one} and {other} are joined by an NVLink bridge with all links up, and AllReduce works only without it: the bridge "
+        "may not be seated well."
+    ).format(one=bridged[0].label, other=bridged[1].label)
+    evidence = (Evidence(_("{count} links up").format(count=bridged[0].active_nvlinks), gpus.source),)
+    return Diagnosis(message, evidence, (_seat(),), gpus=tuple(g.index for g in bridged))
+
+
+def _seat() -> Fix:
+    return remedies.by_hand(_("Power off and seat the NVLink bridge again"), needs=("reboot",))
 
 
 def _one_bridge(gpu: Gpu, tables: Tables) -> bool:

@@ -30,13 +30,23 @@ def prediction_contradicted(predicted: Prediction, smoke: SmokeResults) -> Found
     - https://www.tensorflow.org/guide/gpu
     """
     listed = smoke.get("devices")
-    if listed is None or predicted.gpu == "unknown" or listed.state not in ("passed", "wrong"):
+    if listed is None or predicted.gpu == "unknown":
         return None
+    if listed.state in ("failed", "crashed", "hung"):
+        if predicted.gpu != "yes":
+            return None
+        message = _(
+            "The rules said yes and TensorFlow {state} when it was asked for its devices: tfdoctor lacks a case."
+        )
+        return Diagnosis(message.format(state=listed.state), (Evidence(listed.detail, smoke.source),))
     count = int(listed.measured.get("gpus", 0))
-    if (predicted.gpu == "yes") == (count > 0):
+    if listed.state not in ("passed", "wrong") or (predicted.gpu == "yes") == (count > 0):
         return None
     message = _("The rules said {predicted} and TensorFlow lists {count} GPUs: a rule or table of tfdoctor is wrong.")
-    return Diagnosis(
-        message.format(predicted=predicted.gpu, count=count),
-        (Evidence(_("TensorFlow {v} lists {n} GPUs").format(v=listed.tensorflow, n=count), smoke.source),),
-    )
+    evidence = [Evidence(_("TensorFlow {v} lists {n} GPUs").format(v=listed.tensorflow, n=count), smoke.source)]
+    evidence += [
+        Evidence(_("with {what} it lists {n}").format(what=e.what, n=e.result.measured.get("gpus", 0)), smoke.source)
+        for e in smoke.experiments
+        if e.helped and e.test == "devices"
+    ]
+    return Diagnosis(message.format(predicted=predicted.gpu, count=count), tuple(evidence))

@@ -37,7 +37,7 @@ def matmul_below_expectation(smoke: SmokeResults, gpus: Optional[Gpus], tables: 
     ## References
     - https://docs.nvidia.com/deploy/nvml-api/group__nvmlClocksEventReasons.html
     """
-    why = "; ".join(expectation.reasons(smoke.during("matmul"), gpus))
+    why = "; ".join(expectation.reasons(smoke, "matmul", gpus, None, tables))
     for short in expectation.matmul(smoke, tables):
         message = _(
             "{what}: {measured:.3g} {unit} where {expected:.3g} are expected, {share:.0%} of it (limit {limit:.0%})."

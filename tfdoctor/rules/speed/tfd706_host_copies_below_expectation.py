@@ -37,7 +37,7 @@ def host_copies_below_expectation(smoke: SmokeResults, gpus: Optional[Gpus], tab
     ## References
     - https://docs.nvidia.com/cuda/cuda-c-best-practices-guide/index.html#data-transfer-between-host-and-device
     """
-    why = "; ".join(expectation.reasons(smoke.during("copies"), gpus))
+    why = "; ".join(expectation.reasons(smoke, "copies", gpus, None, tables))
     for short in expectation.copies(smoke, gpus, tables):
         message = _(
             "{what}: {measured:.3g} {unit} where {expected:.3g} are expected, {share:.0%} of it (limit {limit:.0%})."

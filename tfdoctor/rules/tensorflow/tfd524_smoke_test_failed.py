@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Optional
 
 from tfdoctor.engine import rule
 from tfdoctor.i18n import _
 from tfdoctor.model import Diagnosis, Evidence, Severity
+from tfdoctor.probes.nvml import Gpus
 from tfdoctor.probes.smoke import SmokeResults
+from tfdoctor.smoke.differential import culprits
+from tfdoctor.smoke.places import card_name
+from tfdoctor.smoke.results import SmokeResult
 
 ENDED_BADLY = {
     "failed": _("ended with an error"),
@@ -18,7 +23,7 @@ ENDED_BADLY = {
 
 
 @rule("TFD524", Severity.ERROR)
-def smoke_test_failed(smoke: SmokeResults) -> Iterator[Diagnosis]:
+def smoke_test_failed(smoke: SmokeResults, gpus: Optional[Gpus]) -> Iterator[Diagnosis]:
     """A smoke test raised, crashed, hung or ran out of memory.
 
     ## What it is
@@ -43,8 +48,39 @@ def smoke_test_failed(smoke: SmokeResults) -> Iterator[Diagnosis]:
     """
     for result in smoke.results:
         if result.state in ENDED_BADLY:
-            message = _("The smoke test {test} {how}: {detail}.")
-            yield Diagnosis(
-                message.format(test=result.test, how=ENDED_BADLY[result.state], detail=result.detail.rstrip(".")),
-                (Evidence(_("its last step was: {stage}").format(stage=result.stage or _("none")), smoke.source),),
+            message = _("The smoke test {test} {how}: {detail}.").format(
+                test=result.test, how=ENDED_BADLY[result.state], detail=result.detail.rstrip(".")
             )
+            yield Diagnosis(
+                " ".join((message, *_fault(smoke, result.test, gpus))),
+                tuple(Evidence(text, smoke.source) for text in _shown(smoke, result)),
+            )
+
+
+def _fault(smoke: SmokeResults, test: str, gpus: Optional[Gpus]) -> Iterator[str]:
+    """What the experiments say: the change with which it works, the card or the pair with which it does not."""
+    mine = [e for e in smoke.experiments if e.test == test]
+    helped = next((e for e in mine if e.helped and not e.devices), None)
+    if helped is not None:
+        yield _("It works with {what}.").format(what=helped.what)
+    found = culprits(mine)
+    for card in found.cards:
+        yield _("No pair works with {gpu}; the pairs without it do.").format(gpu=card_name(smoke, card, gpus))
+    for one, other in found.pairs:
+        names = [card_name(smoke, number, gpus) for number in (one, other)]
+        yield _("The pair {one} and {other} does not work; others do.").format(one=names[0], other=names[1])
+
+
+def _shown(smoke: SmokeResults, result: SmokeResult) -> Iterator[str]:
+    yield _("its last step was: {stage}").format(stage=result.stage or _("none"))
+    for known in smoke.known:
+        if known.test == result.test:
+            yield _("it printed a known error of {name} ({code}): {text}").format(
+                name=known.name, code=known.code, text=known.text
+            )
+    for experiment in smoke.experiments:
+        if experiment.test == result.test:
+            ended = (
+                _("works") if experiment.helped else _("does not work ({state})").format(state=experiment.result.state)
+            )
+            yield _("again with {what}: {ended}").format(what=experiment.what, ended=ended)

@@ -11,6 +11,7 @@ import time
 COLLECTIVES = ("NcclAllReduce", "CollectiveReduce", "CollectiveReduceV2", "CollectiveReduceV3")
 
 REPEAT = 8  # reductions in one call, so that Python's share of the time is small
+MOST_REPEATS = 20  # timings that are kept
 
 
 def crossing(tf, how):
@@ -25,7 +26,7 @@ def crossing(tf, how):
 
 def run(tf, options, stage):
     """Each way of `options["ways"]` at each size of `options["sizes"]` (bytes)."""
-    checks, measured, operations = [], [], {}
+    checks, measured, operations, repeats = [], [], {}, {}
     n = len(options["names"])
     for how in options["ways"]:
         stage("making MirroredStrategy (%s)" % how)
@@ -38,9 +39,29 @@ def run(tf, options, stage):
             checks.append({"what": what, "error": float(wrong), "limit": 0.0, "ok": wrong == 0})
             operations[how] = kinds(step)
             many = reducer(tf, strategy, size // 4, REPEAT)
-            fastest, median = timed(strategy, many, REPEAT, options["seconds"])
-            measured.append({"way": how, "bytes": size, "seconds": fastest, "median_seconds": median})
-    return {"checks": checks, "measured": {"allreduce": measured, "replicas": n, "operations": operations}}
+            runs = timed(strategy, many, REPEAT, options["seconds"])
+            middle = sorted(runs)[len(runs) // 2]
+            measured.append({"way": how, "bytes": size, "seconds": min(runs), "median_seconds": middle})
+            repeats["AllReduce %s %d bytes" % (how, size)] = [size / each / 1e9 for each in runs[:MOST_REPEATS]]
+        checks.append(route(tf, how, operations[how], options["names"]))
+    measured = {"allreduce": measured, "replicas": n, "operations": operations, "repeats": repeats}
+    return {"checks": checks, "measured": measured}
+
+
+def route(tf, how, found, names):
+    """Does the graph hold the operations that `how` names? Releases before 2.11 sum on a CPU without a collective."""
+    collective = any(name in COLLECTIVES for name in found)
+    release = tuple(int(part) for part in tf.__version__.split(".")[:2])
+    wanted = how in ("nccl", "default")
+    free = wanted and not names[0].startswith("GPU") and release < (2, 11)
+    right = bool(found) and (free or collective == wanted)
+    kind = "a collective" if wanted else "copies, without a collective"
+    return {
+        "what": "AllReduce %s goes through %s" % (how, kind),
+        "error": 0.0 if right else 1.0,
+        "limit": 0.0,
+        "ok": right,
+    }
 
 
 def pattern(tf, count):
@@ -85,12 +106,11 @@ def kinds(step):
 
 
 def timed(strategy, step, repeat, seconds):
-    """(fastest, median) seconds of one reduction, from runs of `repeat` within about `seconds`."""
+    """Seconds of one reduction in each run of `repeat` of them, for about `seconds`."""
     runs, until = [], time.perf_counter() + seconds
     while time.perf_counter() < until or len(runs) < 3:
         started = time.perf_counter()
         for replica in strategy.experimental_local_results(step()):
             replica[:1].numpy()  # a device works asynchronously: reading waits for it
         runs.append((time.perf_counter() - started) / repeat)
-    runs = runs[1:]  # the first one traced the graph
-    return min(runs), sorted(runs)[len(runs) // 2]
+    return runs[1:]  # the first one traced the graph

@@ -26,10 +26,14 @@ def say(pipe, **what):
 
 
 def load(path):
-    """The module in the file `path`, without making its folder importable."""
+    """The module in the file `path`, without making its folder importable or leaving compiled files beside it."""
+    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     spec = importlib.util.spec_from_file_location(os.path.basename(path)[:-3], path)
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.dont_write_bytecode = before
     return module
 
 

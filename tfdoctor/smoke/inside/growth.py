@@ -10,7 +10,7 @@ def run(tf, options, stage):
         stage("memory growth on " + device)
         with tf.device(device):
             kept = tf.zeros([4 * 1024 * 1024])
-        held = tf.config.experimental.get_memory_info(device)["current"]
+        held = bytes_held(tf, device)
         measured[device] = held
         checks.append(
             {
@@ -22,3 +22,10 @@ def run(tf, options, stage):
         )
         del kept
     return {"checks": checks, "measured": {"bytes_held": measured}}
+
+
+def bytes_held(tf, device):
+    """Bytes that TensorFlow's tensors hold on `device` (2.4 has another name for it)."""
+    if hasattr(tf.config.experimental, "get_memory_info"):
+        return tf.config.experimental.get_memory_info(device)["current"]
+    return tf.config.experimental.get_memory_usage(device)

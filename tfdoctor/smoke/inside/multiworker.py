@@ -16,7 +16,7 @@ def run(tf, options, stage):
     )
     strategy = tf.distribute.MultiWorkerMirroredStrategy(communication_options=communication)
     n = strategy.num_replicas_in_sync
-    checks, measured = [], []
+    checks, measured, repeats = [], [], {}
     for size in options["sizes"]:
         what = "AllReduce of %d bytes over %d workers" % (size, count)
         stage(what)
@@ -25,8 +25,13 @@ def run(tf, options, stage):
         local = strategy.experimental_local_results(step())
         wrong = sum(int((value.numpy() != expected).sum()) for value in local)
         checks.append({"what": what, "error": float(wrong), "limit": 0.0, "ok": wrong == 0})
-        measured.append({"way": "workers", "bytes": size, "seconds": fastest(step, options["rounds"])})
-    return {"checks": checks, "measured": {"allreduce": measured, "replicas": n, "workers": count, "rank": rank}}
+        runs = timed(step, options["rounds"])
+        measured.append(
+            {"way": "workers", "bytes": size, "seconds": min(runs), "median_seconds": sorted(runs)[len(runs) // 2]}
+        )
+        repeats["AllReduce workers %d bytes" % size] = [size / each / 1e9 for each in runs]
+    measured = {"allreduce": measured, "replicas": n, "workers": count, "rank": rank, "repeats": repeats}
+    return {"checks": checks, "measured": measured}
 
 
 def reducer(tf, strategy, count):
@@ -44,11 +49,11 @@ def reducer(tf, strategy, count):
     return step
 
 
-def fastest(step, rounds):
-    """Seconds of the fastest of `rounds` calls; the number is fixed, since all workers must make the same calls."""
-    best = float("inf")
+def timed(step, rounds):
+    """Seconds of each of `rounds` calls; the number is fixed, since all workers must make the same calls."""
+    runs = []
     for _ in range(rounds):
         started = time.perf_counter()
         step()
-        best = min(best, time.perf_counter() - started)
-    return best
+        runs.append(time.perf_counter() - started)
+    return runs

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+import json
+from pathlib import Path
 
+import pytest
+from click.testing import CliRunner
+
+from tfdoctor.cli import root
 from tfdoctor.commands.check import exit_code
 from tfdoctor.engine import rule
 from tfdoctor.model import Diagnosis, Outcome, Report, Severity, Status, Verdict
@@ -54,3 +59,17 @@ def test_requirements(state: str, fail_on: str, code: int) -> None:
 )
 def test_diagnoses(severity, fail_on: str, code: int) -> None:
     assert exit_code(checked(severity=severity), fail_on) == code
+
+
+HOST = str(Path(__file__).with_name("hosts") / "ubuntu-rtx3090-tf2.20-healthy")
+
+
+@pytest.mark.parametrize("fail_on", ["error", "warning", "never"])
+@pytest.mark.parametrize(("wanted", "state"), [("gpus>=1", "met"), ("gpus>=9", "not-met"), ("ecc=clean", "unknown")])
+def test_on_the_command_line(wanted: str, state: str, fail_on: str) -> None:
+    arguments = ["check", "--host", HOST, "--require", wanted, "--fail-on", fail_on, "--format", "json"]
+    done = CliRunner().invoke(root, arguments)
+    report = json.loads(done.stdout)
+    assert [r["state"] for r in report["requirements"]] == [state]
+    assert report["diagnoses"] == []
+    assert done.exit_code == (0 if state == "met" or fail_on == "never" else 1)

@@ -38,6 +38,12 @@ def may_block(gpus: Gpus):
 
 
 @rule("TFD998", Severity.ERROR, blocks=True)
+def leaves_it_listed(gpus: Gpus):
+    """Fault."""
+    return Diagnosis("it fails later", blocks=False)
+
+
+@rule("TFD998", Severity.ERROR, blocks=True)
 def bug(gpus: Gpus):
     """Fault."""
     raise ZeroDivisionError
@@ -89,6 +95,10 @@ def test_a_rule_that_is_not_sure_makes_unknown() -> None:
     said = verdict(facts.WORKSTATION, may_block)
     assert said.gpu == "unknown"
     assert "it may be broken" in said.summary
+
+
+def test_a_fault_in_a_form_that_leaves_the_gpu_listed_does_not_change_the_verdict() -> None:
+    assert verdict(facts.WORKSTATION, leaves_it_listed).gpu == "yes"
 
 
 def test_a_crashed_blocking_rule_makes_unknown() -> None:

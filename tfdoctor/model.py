@@ -81,7 +81,8 @@ class Diagnosis:
     """What a rule found: one sentence with both values, what it rests on, and what to do.
 
     `severity` overrides the rule's own, for a rule that knows a milder form of its fault (a value that is only
-    second-hand never makes an error). `gpus` are the indices concerned, where only some are.
+    second-hand never makes an error); `blocks` likewise, for one that in this form leaves the GPUs listed. `gpus` are
+    the indices concerned, where only some are.
     """
 
     message: str
@@ -89,6 +90,7 @@ class Diagnosis:
     fixes: tuple[Fix, ...] = ()
     severity: Optional[Severity] = None
     gpus: tuple[int, ...] = ()
+    blocks: Optional[bool] = None
 
 
 Found = Union[Diagnosis, Iterable[Diagnosis], None]

@@ -51,6 +51,10 @@ def environment(site: Path, runpath: Sequence[str], version: str = "2.21.0") -> 
         if folder in ("cusparse", "cusolver"):
             jit = site / "nvidia/nvjitlink/lib/libnvJitLink.so.12"
             needs, own = [jit if jit.exists() else build(jit)], ["$ORIGIN/../../nvjitlink/lib"]
+        if folder == "cudnn":  # opens its parts itself
+            own = ["$ORIGIN"]
+            for part in libraries.CUDNN_PARTS["9"]:
+                build(site / "nvidia/cudnn/lib" / part)
         build(site / "nvidia" / folder / "lib" / soname, needs=needs, runpath=own)
     return caller
 
@@ -95,6 +99,17 @@ def test_everything_is_found_through_the_runpath(live: Path) -> None:
     blas = found.get("cublasLt")
     assert blas is not None
     assert blas.how == "already loaded for libcublas.so.12"
+
+
+def test_the_parts_of_cudnn_that_are_not_there(live: Path) -> None:
+    environment(live, list(WHEELS))
+    whole = look(LiveHost()).get(Libraries).get("cudnn")
+    assert whole is not None and whole.picked is not None
+    assert whole.picked.parts_missing == ()
+    (live / "nvidia/cudnn/lib/libcudnn_ops.so.9").unlink()
+    cudnn = look(LiveHost()).get(Libraries).get("cudnn")
+    assert cudnn is not None and cudnn.picked is not None
+    assert cudnn.picked.parts_missing == ("libcudnn_ops.so.9",)
 
 
 def test_one_folder_is_not_on_the_runpath_of_the_calling_object(live: Path, monkeypatch: pytest.MonkeyPatch) -> None:

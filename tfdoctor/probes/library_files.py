@@ -45,7 +45,8 @@ HEADER_VERSION = re.compile(r"^#define\s+CUDNN_(MAJOR|MINOR|PATCHLEVEL)\s+(\d+)"
 class LibraryFile:
     """A copy of a library. `version` as far as the file or its package tells ("" unknown). `origin`: "pip", "conda",
     "toolkit", "system", "torch", "jax", "compat", "stub", "wsl", "image", "other". `missing` are the names of its own
-    dependencies that the loader would not find. `problem`: why the loader would refuse the file itself ("" fine)."""
+    dependencies that the loader would not find. `problem`: why the loader would refuse the file itself ("" fine).
+    `parts_missing`: of a library that opens parts of itself later (cuDNN), those that it would not find."""
 
     path: str
     soname: str
@@ -53,6 +54,7 @@ class LibraryFile:
     origin: str
     missing: tuple[str, ...] = ()
     problem: str = ""
+    parts_missing: tuple[str, ...] = ()
 
 
 def origin_of(path: str, conda: str = "") -> str:

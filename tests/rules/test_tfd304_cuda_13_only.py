@@ -42,3 +42,10 @@ def test_unsure_from_toolkits_and_packages_alone() -> None:
 
 def test_a_toolkit_without_libraries_still_tells_the_major() -> None:
     assert broken.fired(facts.tensorflow(), broken.nothing(), TOOLKIT13) == {"TFD304": None, "TFD327": "TFD304"}
+
+
+def test_one_missing_wheel_beside_a_cuda_13_toolkit_is_not_cuda_13_only() -> None:
+    """cuBLAS of CUDA 12 is here, so CUDA 12 is; what is missing is the runtime's wheel."""
+    file = facts.library_file("/usr/local/cuda-13.0/lib64/libcudart.so.13", "13.0", origin="toolkit")
+    one = facts.libraries(facts.library("cudart", picked=None, copies=(file,)))
+    assert facts.silent(rule, GPU, one, facts.tensorflow(), facts.toolkits())

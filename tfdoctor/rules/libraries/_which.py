@@ -186,15 +186,19 @@ class Situation:
         return "cuda-extra-not-installed" if not dll and self.has_extra else "cuda-toolkit-missing"
 
     @property
+    def _telling(self) -> tuple[Library, ...]:
+        """The libraries whose sonames tell the CUDA major, cudart first."""
+        found = map(self.libraries.get, ("cudart", "cublas", "cublasLt"))
+        return tuple(entry for entry in found if entry is not None and entry.needed)
+
+    @property
     def _deciding(self) -> Optional[Library]:
-        """The library whose soname tells the CUDA major: cudart, else cublas."""
-        names = ("cudart", "cublas", "cublasLt")
-        return next((found for found in map(self.libraries.get, names) if found and found.needed), None)
+        return next(iter(self._telling), None)
 
     @property
     def _cuda_absent(self) -> bool:
-        runtime = self._deciding
-        return runtime is not None and runtime.picked is None and not same(runtime)
+        """Not one of them is anywhere: a single wheel that is missing does not mean that CUDA of this major is."""
+        return bool(self._telling) and all(entry.picked is None and not same(entry) for entry in self._telling)
 
     @property
     def other_majors(self) -> frozenset[int]:

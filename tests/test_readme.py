@@ -72,6 +72,6 @@ def test_the_second_command_passes(clone: Path) -> None:
 def test_the_action_installs_itself(clone: Path, tmp_path: Path) -> None:
     """From the clone, as GitHub's runner would have it; the second run finds it installed."""
     for _time in range(2):
-        ran = composite.run(clone / "action.yml", tmp_path, {"python": sys.executable, "require": "python>=3.9"})
+        ran = composite.run(clone / "action.yml", tmp_path, {"python": sys.executable, "fail-on": "never"})
         assert ran.code == 0, ran.output
         assert ran.outputs["exit-code"] == "0" and (tmp_path / "tfdoctor-results" / "tfdoctor.sarif").is_file()

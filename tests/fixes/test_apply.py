@@ -60,6 +60,16 @@ def test_without_an_answer_nothing_is_done(env: Env) -> None:
     assert not (env.root / ".tfdoctor").exists()
 
 
+def test_a_person_is_asked_about_each_step(env: Env) -> None:
+    argv = [sys.executable, "-m", "tfdoctor", "fix", "--python", str(env.python)]
+    before = env.listing()
+    for answer, code in (("n\n", 1), ("y\n", 0)):
+        done = subprocess.run(argv, input=answer, capture_output=True, text=True, check=False, env=env.variables)
+        assert done.returncode == code, done.stderr
+        assert "do it?" in done.stderr
+        assert (env.listing() == before) == (code == 1)
+
+
 def test_dry_run_writes_nothing(env: Env) -> None:
     before = env.listing()
     for form in ("text", "json", "sh"):

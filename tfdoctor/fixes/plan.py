@@ -97,14 +97,14 @@ def make(
         else:
             steps.append(_step(codes, diagnosis, _open_ended(fix, report), activated=_has_activation(report)))
     package_steps, refused, settled = _package_steps(collected, installer, world, keep)
-    merged = list(_merged(steps))
+    merged, conflicts = _merged(steps)
     manual = [s for s in merged if s.kind == "manual"]
     others = [s for s in merged if s.kind != "manual"]
     return Plan(
         report.target,
         # Drivers and settings of the machine come first: what is installed afterwards is checked against them.
         (*manual, *package_steps, *others),
-        tuple(dict.fromkeys((*unsolved, *refused))),
+        tuple(dict.fromkeys((*unsolved, *refused, *conflicts))),
         (*(str(r) for name, r in settled.wanted.items() if name not in settled.alone), *settled.pins),
         tuple(collected.wishes.removes),
         shell,
@@ -209,18 +209,27 @@ def _step(codes: tuple[str, ...], diagnosis: Diagnosis, fix: Fix, *, activated: 
     )
 
 
-def _merged(steps: Sequence[Step]) -> Iterator[Step]:
-    """The same thing for two diagnoses is done once, and a variable is set once."""
+def _merged(steps: Sequence[Step]) -> tuple[list[Step], list[tuple[str, str]]]:
+    """The same thing for two diagnoses is done once, and a variable is set once; with what cannot be had beside it."""
     done: dict[object, Step] = {}
+    conflicts = []
     for step in steps:
         name = step.environment[0][0] if len(step.environment) == 1 else None
         key: object = name or (step.title, step.commands, step.environment)
         before = done.get(key)
-        done[key] = step if before is None else _together(before, step)
-    return iter(done.values())
+        both = step if before is None else _together(before, step)
+        if both is not None:
+            done[key] = both
+        elif before is not None:
+            text = _("{name}={wanted} would be needed, and {codes} needs {name}={value}")
+            wanted, value = step.environment[0][1] or "", before.environment[0][1] or ""
+            why = text.format(name=name, wanted=wanted, value=value, codes=", ".join(before.codes))
+            conflicts += [(code, why) for code in step.codes]
+    return list(done.values()), conflicts
 
 
-def _together(one: Step, other: Step) -> Step:
+def _together(one: Step, other: Step) -> Optional[Step]:
+    """One step for both; None where they want different values of a variable."""
     codes = tuple(dict.fromkeys((*one.codes, *other.codes)))
     why = one.why if other.why in one.why else f"{one.why} {other.why}"
     both = replace(one, codes=codes, why=why, needs=one.needs | other.needs)
@@ -229,10 +238,7 @@ def _together(one: Step, other: Step) -> Step:
     (name, first), (_name, second) = one.environment[0], other.environment[0]
     separator = JOINED.get(name)
     if separator is None or first is None or second is None:
-        note = _("{codes} would rather have {name}={value}").format(
-            codes=", ".join(other.codes), name=name, value=second
-        )
-        return replace(one, note=f"{one.note} {note}".strip())
+        return None
     tail = KEPT_PATH if first.endswith(KEPT_PATH) or second.endswith(KEPT_PATH) else ""
     parts = [part for text in (first, second) for part in text.removesuffix(KEPT_PATH).split(separator)]
     value = separator.join(dict.fromkeys(parts)) + tail

@@ -25,8 +25,13 @@ def printed(line: str) -> str:
     done = subprocess.run(
         argv, cwd=REPOSITORY, env=env, stdout=subprocess.PIPE, text=True, encoding="utf-8", timeout=120
     )
-    assert done.returncode in (0, 1)
+    assert done.returncode in (0, 1) and "tfdoctor's own" not in done.stdout
     return done.stdout if done.stdout.endswith("\n") else done.stdout + "\n"
+
+
+def counted(text: str) -> str:
+    """Without the numbers that grow with every new rule and fact."""
+    return re.sub(r"\d+ (checks? could not|other fields? differ)", r"N \1", text)
 
 
 def test_the_blocks_are_what_is_printed() -> None:
@@ -35,7 +40,7 @@ def test_the_blocks_are_what_is_printed() -> None:
     if os.environ.get("TFDOCTOR_UPDATE_DOCS"):
         DOC.write_text(new, encoding="utf-8")
     assert text.count("````console") == len(BLOCK.findall(text)) >= 6
-    assert new == DOC.read_text(encoding="utf-8"), "run this test with TFDOCTOR_UPDATE_DOCS=1"
+    assert counted(new) == counted(DOC.read_text(encoding="utf-8")), "run this test with TFDOCTOR_UPDATE_DOCS=1"
 
 
 def test_every_requirement_and_format_is_documented() -> None:

@@ -186,12 +186,12 @@ class Facts:
         return {fact_name(k): v for k, v in self._have.items() if k in self._probes}
 
     def missing(self) -> dict[str, str]:
-        """Fact name -> why there is none."""
-        return {fact_name(k): str(e) for k, e in self._lacking.items()}
+        """Fact name -> why there is none, for those that a probe makes."""
+        return {fact_name(k): str(e) for k, e in self._lacking.items() if k in self._probes}
 
     def resting(self) -> frozenset[str]:
         """The names in `missing` that do not arise here; the others could not be looked at."""
-        return frozenset(fact_name(k) for k, e in self._lacking.items() if isinstance(e, NotApplicable))
+        return frozenset(self.missing()) & {fact_name(k) for k, e in self._lacking.items() if isinstance(e, NotApplicable)}
 
 
 def fact_name(kind: type) -> str:

@@ -52,8 +52,11 @@ def untouched() -> Iterator[dict[Path, str]]:
 @pytest.fixture
 def build(environments: Environments, untouched: dict[Path, str], tmp_path: Path) -> Build:
     def make(name: str, python: str, *requirements: str) -> Env:
-        root = environments.get(name, python, *requirements).parent.parent
-        untouched.setdefault(root, digest(root))
+        interpreter = environments.get(name, python, *requirements)
+        root = interpreter.parent.parent
+        if root not in untouched:
+            imports(interpreter)  # compiles it, once for all copies
+            untouched[root] = digest(root)
         return copy_of(Env(root, root, offline=False), tmp_path / "env")
 
     return make

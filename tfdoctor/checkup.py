@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Optional
@@ -10,7 +10,7 @@ from typing import Optional
 from tfdoctor.engine import Facts, all_probes, all_rules, fold, run_rule, run_rules
 from tfdoctor.host import Host
 from tfdoctor.i18n import _
-from tfdoctor.model import BadInput, Crash, Evidence, Outcome, Report, Rule, Status
+from tfdoctor.model import BadInput, Crash, Evidence, LogMatch, Outcome, Report, Rule, Status
 from tfdoctor.probes.smoke import Prediction, SmokeResults
 from tfdoctor.tables import Tables
 from tfdoctor.verdict import decide, prove
@@ -72,17 +72,18 @@ def examine(
     return Examination(report, facts)
 
 
-def _with_smoke(rules: Iterable[Rule], facts: Facts, smoke: SmokeResults) -> Iterator[Outcome]:
+def _with_smoke(rules: Sequence[Rule], facts: Facts, smoke: SmokeResults) -> Iterator[Outcome]:
     """Every rule once more, those that only a log can show with what the smoke tests showed of them."""
     from tfdoctor.smoke.known import matches
 
     shown = {match.cause: match for match in matches(smoke, facts.get(Tables))}
+    reading = [r for r in rules if r.name in shown and any(kind is LogMatch for kind, _o in r.needs.values())]
     for rule in rules:
-        if not rule.log_only:
+        if not rule.log_only and rule not in reading:
             yield run_rule(rule, facts)
-        elif rule.name in shown:
-            facts.put(shown[rule.name])
-            yield run_rule(rule, facts)
+    for rule in reading:  # last: each gets the match of its own, which is no other rule's business
+        facts.put(shown[rule.name])
+        yield run_rule(rule, facts)
 
 
 def confirmed(outcomes: Iterable[Outcome], smoke: SmokeResults) -> tuple[Outcome, ...]:

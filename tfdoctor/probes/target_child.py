@@ -250,7 +250,9 @@ def check_files(entry: "dict[str, object]") -> "None":
         entry["owns_tensorflow"] = "tensorflow" in (text_of(os.path.join(str(entry["info"]), "top_level.txt"), 4096) or "").split()
         return
     location = str(entry["location"])
-    owns, checked, hashed, gone, changed = False, 0, 0, [], []
+    owns, checked, hashed = False, 0, 0
+    gone = []  # type: list[str]
+    changed = []  # type: list[str]
     for path, digest, size in record_rows(record):
         if path == "tensorflow/__init__.py":
             owns = True

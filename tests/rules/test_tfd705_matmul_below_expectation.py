@@ -40,7 +40,7 @@ def test_slow_comes_with_a_reason(sample: Sample, reason: str) -> None:
 
 
 def test_another_process_is_a_reason() -> None:
-    other = facts.GpuProcess(1234, "python", 1024, "compute")
+    other = facts.GpuProcess(pid=1234, name="python", memory=1024, user="", kind="compute")
     said = facts.found(rule, s.smoke(*rates(0.1)), facts.gpus(facts.gpu(0, processes=(other,))))
     assert "1 other processes compute" in said.evidence[0].says
 

@@ -55,7 +55,7 @@ def test_a_machine_without_gpu_is_no_model() -> None:
     host = next(h for h in HOSTS if "cpu-only" in h.name)
     done = CliRunner().invoke(root, ["expect", "--host", str(host)])
     assert done.exit_code == 1
-    assert "not a healthy machine" in done.stderr
+    assert "not a healthy machine" in done.output
 
 
 def examination(count: int) -> Examination:

@@ -98,18 +98,9 @@ def test_somebody_without_any_right_can_run_it(tmp_path: Path) -> None:
     code = "import os, sys; os.setgid(65534); os.setuid(65534); from tfdoctor.cli import main; main(sys.argv[1:])"
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o755)
-    readable = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            "import os, sys; os.setgid(65534); os.setuid(65534); os.listdir(sys.argv[1])",
-            str(host),
-        ],
-        capture_output=True,
-        check=False,
-    )
-    if readable.returncode:
-        pytest.skip("nobody may not read this checkout")
+    able = [sys.executable, "-B", "-c", code.replace("main(sys.argv[1:])", f"os.listdir({str(host)!r})")]
+    if subprocess.run(able, capture_output=True, cwd=closed, check=False).returncode:
+        pytest.skip("nobody may not read this checkout or its interpreter")
     for arguments in (("check", "--host", str(host)), ("check",)):
         done = subprocess.run(
             [sys.executable, "-B", "-c", code, *arguments],

@@ -117,8 +117,9 @@ def _named(names: Iterable[str], rules: list[Rule]) -> list[Rule]:
     chosen = []
     for name in (part.strip() for entry in names for part in entry.split(",")):
         if name.lower() not in by_name:
-            near = get_close_matches(name.lower(), by_name, n=3, cutoff=0.5)
-            hint = _(" Did you mean {near}?").format(near=", ".join(near)) if near else ""
-            raise BadInput(_("There is no diagnosis {name}.{hint}").format(name=name, hint=hint))
+            near = [by_name[key] for key in get_close_matches(name.lower(), by_name, n=3, cutoff=0.5)]
+            listed = ", ".join(dict.fromkeys(f"{r.code} {r.name}" for r in near))
+            hint = _(" Did you mean {near}?").format(near=listed) if near else ""
+            raise BadInput(_("There is no diagnosis {name!r}.{hint}").format(name=name, hint=hint))
         chosen.append(by_name[name.lower()])
     return chosen

@@ -96,6 +96,7 @@ class Children:
         for reader in readers:
             reader.join(1.0)  # a process stuck in the kernel can hold its pipe open for ever
         out, err = (r.text() for r in readers)
+        _close(process, readers)
         return Completed(out, err, code, timed_out, full.is_set(), time.monotonic() - started)
 
     def close(self) -> None:
@@ -127,6 +128,13 @@ class _Reader(threading.Thread):
 
     def text(self) -> str:
         return b"".join(self._parts)[:MOST_OUTPUT].decode("utf-8", "replace")
+
+
+def _close(process: subprocess.Popen[bytes], readers: Sequence[_Reader]) -> None:
+    """Close the pipes that nobody reads any more; a reader that is stuck keeps its own."""
+    for pipe, reader in zip((process.stdout, process.stderr), readers):
+        if pipe is not None and not reader.is_alive():
+            pipe.close()
 
 
 def _feed(pipe: Optional[IO[bytes]], data: bytes) -> None:

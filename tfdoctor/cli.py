@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.util
+import os
+import signal
 import sys
 from typing import Any, Optional
 
@@ -65,13 +68,38 @@ def root() -> None:
 
 
 def main(arguments: Optional[list[str]] = None) -> Any:
-    """Run the command line. Input that is not usable ends with one sentence and exit code 2."""
+    """Run the command line. Input that is not usable ends with one sentence and exit code 2, an interrupt with 130."""
     prepare()
+    for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+        signal.signal(number, _end)
     try:
-        return root.main(args=arguments, prog_name="tfdoctor")
+        sys.exit(root.main(args=arguments, prog_name="tfdoctor", standalone_mode=False))
+    except click.ClickException as wrong:
+        wrong.show()
+        sys.exit(2)
     except BadInput as wrong:
         click.echo(f"tfdoctor: {wrong}", err=True)
         sys.exit(2)
+    except (KeyboardInterrupt, click.Abort):
+        click.echo(f"tfdoctor: {_('interrupted')}", err=True)
+        sys.exit(128 + signal.SIGINT)
+    except OSError as error:
+        _output_is_gone(error)
     except Exception as error:  # noqa: BLE001  tfdoctor itself failed: say so, exit 2, never a bare traceback
         click.echo(f"tfdoctor: {_('internal error')}: {type(error).__name__}: {error}", err=True)
         sys.exit(2)
+
+
+def _end(number: int, _frame: Any) -> None:
+    """A request to end: unwind, so that every child and half-written file is cleared away."""
+    sys.exit(128 + number)
+
+
+def _output_is_gone(error: OSError) -> None:
+    """Standard output was closed by its reader, or is full. What is left in its buffer must not be tried again at exit."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(error, BrokenPipeError):
+        sys.exit(128 + 13)  # SIGPIPE, as every program in a pipeline
+    click.echo(f"tfdoctor: {error.filename or _('standard output')}: {error.strerror or error}", err=True)
+    sys.exit(2)

@@ -90,7 +90,7 @@ def by_hand(title: str, *commands: tuple[str, ...], note: str = "", needs: tuple
 
 
 def distro_family(platform: Optional[Platform]) -> str:
-    """"ubuntu", "debian", "fedora", "rhel", "suse" or "arch" by os-release's ID and ID_LIKE; "" for another."""
+    """ "ubuntu", "debian", "fedora", "rhel", "suse" or "arch" by os-release's ID and ID_LIKE; "" for another."""
     if platform is None:
         return ""
     named = (platform.distro, *platform.distro_like)
@@ -109,7 +109,11 @@ def distro_family(platform: Optional[Platform]) -> str:
 
 def install_driver(platform: Optional[Platform], at_least: str = "") -> Fix:
     """Install or update NVIDIA's driver, in the way of this operating system."""
-    title = _("Install NVIDIA driver {version} or newer").format(version=at_least) if at_least else _("Install NVIDIA's driver")
+    title = (
+        _("Install NVIDIA driver {version} or newer").format(version=at_least)
+        if at_least
+        else _("Install NVIDIA's driver")
+    )
     if platform is not None and platform.wsl:
         note = _("The driver belongs to Windows; install none inside WSL. Afterwards restart WSL from Windows.")
         return by_hand(title + _(" on Windows"), ("wsl.exe", "--shutdown"), note=note, needs=("new shell",))
@@ -143,13 +147,17 @@ def container_with_gpus(kind: str) -> Fix:
         return by_hand(_("Ask for a GPU in the pod"), note=note)
     start = _CONTAINER_STARTS.get(kind, _CONTAINER_STARTS["docker"])
     note = _("The host needs NVIDIA's container toolkit. In a compose file: deploy.resources.reservations.devices.")
-    return by_hand(_("Start the container with the host's GPUs"), start, note=note if kind in ("", "docker", "podman") else "")
+    return by_hand(
+        _("Start the container with the host's GPUs"), start, note=note if kind in ("", "docker", "podman") else ""
+    )
 
 
 def reset_gpu(bus: str = "") -> Fix:
     """Reset one GPU once nothing uses it."""
     command = ("nvidia-smi", "--gpu-reset", "-i", bus) if bus else ("nvidia-smi", "--gpu-reset")
-    note = _("Stop everything that uses the GPU first. Where GPUs are joined by NVSwitch all are reset together; a reboot does the same.")
+    note = _(
+        "Stop everything that uses the GPU first. Where GPUs are joined by NVSwitch all are reset together; a reboot does the same."
+    )
     return by_hand(_("Reset the GPU"), command, note=note, needs=("root",))
 
 

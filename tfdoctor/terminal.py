@@ -27,7 +27,10 @@ HANDLER = "tfdoctor-plainer"
 
 
 def prepare() -> None:
-    """Let no character that standard output cannot encode (LC_ALL=C, an old code page) end the program."""
+    """Let no stream that is closed (`>&-`) and no character that it cannot encode (LC_ALL=C) end the program."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115  for the life of the process
     codecs.register_error(HANDLER, _stand_in)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors=HANDLER)

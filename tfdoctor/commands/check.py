@@ -136,6 +136,8 @@ def _output(text: str) -> tuple[str, str]:
     if not found or form not in FORMATS or not path:
         known = ", ".join(FORMATS)
         raise BadInput(_("--output {text} must be FORMAT=FILE; formats are {known}.").format(text=text, known=known))
+    if os.path.isdir(path):
+        raise BadInput(_("--output {text}: {path} is a folder; a file is wanted.").format(text=text, path=path))
     folder = os.path.dirname(path) or "."
     if not os.path.isdir(folder):
         raise BadInput(_("--output {text}: there is no folder {folder}.").format(text=text, folder=folder))

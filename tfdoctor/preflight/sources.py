@@ -13,7 +13,6 @@ from tfdoctor.model import BadInput
 from tfdoctor.preflight.requirement import Requirement, parse
 
 PROJECT = "pyproject.toml"
-TABLE = "[tool.tfdoctor]"
 
 
 def gather(texts: Iterable[str], files: Iterable[str]) -> tuple[Requirement, ...]:
@@ -23,21 +22,24 @@ def gather(texts: Iterable[str], files: Iterable[str]) -> tuple[Requirement, ...
     """
     given = [parse(text) for text in texts]
     named = [r for file in files for r in from_file(file)]
-    if not given and not list(files) and has_table(PROJECT):
-        return tuple(from_file(PROJECT))
+    if not given and not list(files) and may_have_table(PROJECT):
+        return tuple(from_file(PROJECT, required=False))
     return (*given, *named)
 
 
-def has_table(path: str) -> bool:
-    """Is there a [tool.tfdoctor] in this file? Cheap: most projects have none."""
+def may_have_table(path: str) -> bool:
+    """Does this file name tfdoctor at all? Cheap: most projects do not, and then it need not be parsed."""
     try:
-        return TABLE in Path(path).read_text(encoding="utf-8", errors="replace")
+        return "tfdoctor" in Path(path).read_text(encoding="utf-8", errors="replace")
     except OSError:
         return False
 
 
-def from_file(path: str) -> list[Requirement]:
-    """The requirements in a .toml file's [tool.tfdoctor] `require`, or one a line (`#` begins a comment)."""
+def from_file(path: str, *, required: bool = True) -> list[Requirement]:
+    """The requirements in a .toml file's [tool.tfdoctor] `require`, or one a line (`#` begins a comment).
+
+    `required`: a file without any is bad input.
+    """
     if os.path.isdir(path):
         raise BadInput(_("{path} is a folder; --expect wants a file with one requirement a line.").format(path=path))
     try:
@@ -52,7 +54,7 @@ def from_file(path: str) -> list[Requirement]:
         content = line.partition("#")[0].strip()
         if content:
             found.append(_named(path, number, content))
-    if not found:
+    if not found and required:
         raise BadInput(_("{path} holds no requirement; write one a line, such as gpus>=1.").format(path=path))
     return found
 

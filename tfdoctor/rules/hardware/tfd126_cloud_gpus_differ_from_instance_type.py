@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Optional
 
 from tfdoctor import remedies
 from tfdoctor.engine import rule
 from tfdoctor.i18n import _
-from tfdoctor.model import Diagnosis, Evidence, Fix, Found, Severity
+from tfdoctor.model import Diagnosis, Evidence, Fix, Severity
 from tfdoctor.probes.gpu_machine import GpuMachine
 from tfdoctor.probes.nvml import Gpus
 from tfdoctor.probes.surroundings import Cloud, Container, Job
@@ -18,7 +19,7 @@ from tfdoctor.tables.rows import Instance
 @rule("TFD126", Severity.WARNING, caused_by=("TFD102", "TFD103", "TFD105"))
 def cloud_gpus_differ_from_instance_type(
     machine: GpuMachine, gpus: Gpus, cloud: Cloud, container: Optional[Container], job: Optional[Job], tables: Tables
-) -> Found:
+) -> Iterator[Diagnosis]:
     """The cloud instance shows fewer GPUs, or other ones, than its type comes with.
 
     ## What it is

@@ -130,7 +130,10 @@ def test_smoke() -> None:
     )
     sample = Sample(0, 1410, 300.0, 60, 99, 4, 16, frozenset({"sw-power-cap"}))
     smoke = SmokeResults(
-        (result,), (Experiment("matmul", "XLA off", ("x",), True, result),), (("matmul", (sample, Sample(1))),), "tfdoctor smoke"
+        (result,),
+        (Experiment("matmul", "XLA off", ("x",), True, result),),
+        (("matmul", (sample, Sample(1))),),
+        "tfdoctor smoke",
     )
     diagnoses = printed("check", "--host", str(HOST), "--format", "json")["diagnoses"]
     strict("smoke").validate(json.loads(json.dumps(as_object(smoke, diagnoses))))

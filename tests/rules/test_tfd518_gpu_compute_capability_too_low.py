@@ -76,3 +76,8 @@ def test_rests_without_a_gpu() -> None:
 )  # fmt: skip
 def test_the_arithmetic(capability: str, built: tuple[str, ...], expected: Optional[Fit]) -> None:
     assert fit(capability, built) is expected
+
+
+def test_a_capability_that_nobody_told_is_not_passed_over() -> None:
+    given = (facts.gpu_machine(), facts.tensorflow(), facts.gpus(facts.gpu(), facts.gpu(1, compute_capability=None)))
+    assert facts.run(rule, *given).status is Status.SKIPPED

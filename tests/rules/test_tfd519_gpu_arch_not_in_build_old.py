@@ -6,6 +6,7 @@ import facts
 import pytest
 from arch_faults import found, which
 
+from tfdoctor.model import Status
 from tfdoctor.rules.tensorflow.tfd519_gpu_arch_not_in_build_old import gpu_arch_not_in_build_old as rule
 
 
@@ -36,3 +37,8 @@ def test_one_of_two_gpus() -> None:
     two = facts.gpus(facts.gpu(0, compute_capability="7.0"), facts.gpu(1, compute_capability="6.1"))
     special = facts.found(rule, facts.gpu_machine(), facts.tensorflow(compute_capabilities=("sm_70",)), two)
     assert special.gpus == (1,)
+
+
+def test_a_capability_that_nobody_told_is_not_passed_over() -> None:
+    given = (facts.gpu_machine(), facts.tensorflow(), facts.gpus(facts.gpu(), facts.gpu(1, compute_capability=None)))
+    assert facts.run(rule, *given).status is Status.SKIPPED

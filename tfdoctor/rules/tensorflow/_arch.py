@@ -79,3 +79,9 @@ def neighbours(version: str, tables: Tables) -> tuple[tuple[str, ...], ...]:
     before: list[Optional[tuple[str, ...]]] = [row.compute_capabilities for row in known if Version(row.version) <= parsed]
     after: list[Optional[tuple[str, ...]]] = [row.compute_capabilities for row in known if Version(row.version) > parsed]
     return tuple(found for found in (before[-1:] + after[:1]) if found)
+
+
+def newer_than_toolkit(capability: str, cuda: str, tables: Tables) -> bool:
+    """Whether a toolkit ("12.5.1") does not know GPUs of `capability` ("12.0"). One that the table has not is too new."""
+    row = tables.compute_capability(capability)
+    return row is None or Version(row.first_cuda).release > Version(cuda).release[:2]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from packaging.version import InvalidVersion
+
 from tfdoctor.i18n import _
 from tfdoctor.model import Unavailable
 from tfdoctor.probes.nvml import Gpu, Gpus
 from tfdoctor.probes.tensorflow import TensorFlow
-from tfdoctor.rules.tensorflow._arch import Fit, fit, neighbours, readable
+from tfdoctor.rules.tensorflow._arch import Fit, fit, neighbours, newer_than_toolkit, readable
 from tfdoctor.tables import Tables
 
 
@@ -31,6 +33,30 @@ def of_kind(kind: Fit, gpus: Gpus, listed: tuple[str, ...]) -> tuple[Gpu, ...]:
     """The GPUs that find `kind` in a build with this list."""
     known = [gpu for gpu in gpus if gpu.compute_capability]
     return tuple(gpu for gpu in known if listed and fit(gpu.compute_capability or "", listed) is kind)
+
+
+def all_told(gpus: Gpus) -> None:
+    """Raises Unavailable for a GPU whose compute capability nobody told: a rule must not pass over it."""
+    untold = next((gpu for gpu in gpus if not gpu.lost and not gpu.compute_capability), None)
+    if untold is not None:
+        raise Unavailable(_("the compute capability of {gpu} is not known").format(gpu=untold.label))
+
+
+def unknown_to_toolkit(tensorflow: TensorFlow, gpus: Gpus, tables: Tables) -> tuple[Gpu, ...]:
+    """The GPUs that run only PTX of this build and are newer than the CUDA that it was built with.
+
+    Raises Unavailable where there is such a GPU and the build does not tell its CUDA."""
+    if tensorflow.cuda_build is False:
+        return ()
+    own = readable(tensorflow.compute_capabilities)
+    lists = (own,) if own else neighbours(tensorflow.version, tables)
+    hit = [gpu for gpu in gpus if any(of_kind(Fit.PTX, Gpus((gpu,), ""), listed) for listed in lists)]
+    if hit and not tensorflow.cuda:
+        raise Unavailable(_("with which CUDA this TensorFlow was built is not known"))
+    try:
+        return tuple(g for g in hit if newer_than_toolkit(g.compute_capability or "", tensorflow.cuda or "", tables))
+    except InvalidVersion:
+        raise Unavailable(_("with which CUDA this TensorFlow was built is not known")) from None
 
 
 def named(gpus: tuple[Gpu, ...]) -> str:

@@ -10,7 +10,7 @@ from tfdoctor.probes.gpu_machine import GpuMachine
 from tfdoctor.probes.nvml import Gpu, Gpus
 from tfdoctor.probes.tensorflow import TensorFlow
 from tfdoctor.rules.tensorflow._arch import Fit, fit, lowest, pair, readable
-from tfdoctor.rules.tensorflow._unlisted import capabilities, named, of_kind, only
+from tfdoctor.rules.tensorflow._unlisted import all_told, capabilities, named, of_kind, only
 from tfdoctor.tables import Tables
 
 #: No TensorFlow 2 wheel holds code below this one (compat/tensorflow.json, 2.3 to 2.14: sm_35).
@@ -53,6 +53,8 @@ def gpu_compute_capability_too_low(
     below = tuple(gpu for gpu in of_kind(Fit.BELOW, gpus, listed) if not _official_has(gpu, tensorflow, tables))
     hit = tuple(dict.fromkeys(low + below)) if tensorflow.cuda_build is not False else ()
     if not hit:
+        if tensorflow.cuda_build is not False:
+            all_told(gpus)
         return None
     need = lowest(listed) if listed else LOWEST_EVER
     return Diagnosis(

@@ -13,7 +13,7 @@ from tfdoctor.probes.interpreter import Interpreter
 from tfdoctor.probes.nvml import Gpu, Gpus
 from tfdoctor.probes.tensorflow import TensorFlow
 from tfdoctor.rules.tensorflow._arch import Fit, fit, highest, pair, readable
-from tfdoctor.rules.tensorflow._unlisted import capabilities, named, of_kind, only
+from tfdoctor.rules.tensorflow._unlisted import all_told, capabilities, named, of_kind, only
 from tfdoctor.tables import Tables
 
 
@@ -49,12 +49,16 @@ def gpu_arch_not_in_build_old(
     - https://github.com/tensorflow/tensorflow/issues/23385
     """
     listed = capabilities(tensorflow, gpus, tables)
-    if not listed or tensorflow.cuda_build is False:
+    if tensorflow.cuda_build is False:
+        return None
+    if not listed:
+        all_told(gpus)
         return None
     gap = tuple(gpu for gpu in of_kind(Fit.GAP, gpus, listed) if pair(gpu.compute_capability or "0.0") < pair(highest(listed)))
     below = tuple(gpu for gpu in of_kind(Fit.BELOW, gpus, listed) if _official(gpu, tensorflow, tables))
     hit = gap + below
     if not hit:
+        all_told(gpus)
         return None
     return Diagnosis(
         _("This TensorFlow {version} has code for {listed} only, and {gpus}.").format(

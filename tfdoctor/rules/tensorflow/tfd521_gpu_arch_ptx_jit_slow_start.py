@@ -13,7 +13,7 @@ from tfdoctor.probes.gpu_machine import GpuMachine
 from tfdoctor.probes.nvml import Gpus
 from tfdoctor.probes.tensorflow import TensorFlow
 from tfdoctor.rules.tensorflow._arch import Fit
-from tfdoctor.rules.tensorflow._unlisted import capabilities, named, of_kind, only
+from tfdoctor.rules.tensorflow._unlisted import capabilities, named, of_kind, only, unknown_to_toolkit
 from tfdoctor.tables import Tables
 
 #: 4 GiB, the most that the driver accepts. https://docs.nvidia.com/cuda/cuda-programming-guide/05-appendices/environment-variables.html
@@ -53,7 +53,9 @@ def gpu_arch_ptx_jit_slow_start(
     - https://docs.nvidia.com/cuda/cuda-programming-guide/05-appendices/environment-variables.html
     """
     listed = capabilities(tensorflow, gpus, tables)
-    hit = of_kind(Fit.PTX, gpus, listed) if tensorflow.cuda_build is not False else ()
+    late = of_kind(Fit.PTX, gpus, listed) if tensorflow.cuda_build is not False else ()
+    beyond = unknown_to_toolkit(tensorflow, gpus, tables) if late else ()
+    hit = tuple(gpu for gpu in late if gpu not in beyond)  # of those gpu-arch-newer-than-build says more
     if not hit:
         return None
     disabled = environment is not None and environment.get("CUDA_CACHE_DISABLE") == "1"

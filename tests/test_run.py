@@ -85,3 +85,58 @@ def test_a_program_on_a_terminal_sees_a_terminal(tmp_path: Path) -> None:
     os.waitpid(child, 0)
     os.close(terminal)
     assert said.read_text() == "True"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_a_reader_that_goes_away_ends_the_program() -> None:
+    endless = "import signal\nsignal.signal(signal.SIGPIPE, signal.SIG_DFL)\nwhile True: print('y')"
+    whole = [sys.executable, "-m", "tfdoctor", "run", "--no-host", "--", sys.executable, "-c", endless]
+    with subprocess.Popen(whole, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stderr is not None
+        assert process.stdout.readline() == b"y\n"
+        process.stdout.close()
+        assert process.wait(timeout=60) == 128 + signal.SIGPIPE
+        assert process.stderr.read() == b""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if os.name == "posix" else [])])
+def test_a_signal_to_tfdoctor_alone_ends_the_program(number: signal.Signals) -> None:
+    source = (
+        "import os, signal, time\n"
+        f"signal.signal({int(number)}, signal.SIG_DFL)\n"
+        "print(os.getpid(), flush=True)\ntime.sleep(600)"
+    )
+    whole = [sys.executable, "-m", "tfdoctor", "run", "--no-host", "--", sys.executable, "-c", source]
+    with subprocess.Popen(whole, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True) as process:
+        assert process.stdout is not None
+        child = int(process.stdout.readline())
+        process.send_signal(number)
+        assert process.wait(timeout=60) == 128 + number
+        with pytest.raises(ProcessLookupError):
+            os.kill(child, 0)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_an_ignored_hangup_stays_ignored() -> None:
+    """As under nohup."""
+    source = "import time\nprint('up', flush=True)\ntime.sleep(1)\nprint('done')"
+    whole = [sys.executable, "-m", "tfdoctor", "run", "--no-host", "--", sys.executable, "-c", source]
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        process = subprocess.Popen(whole, stdout=subprocess.PIPE)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    with process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"up\n"
+        process.send_signal(signal.SIGHUP)
+        assert process.stdout.read() == b"done\n"
+        assert process.wait(timeout=60) == 0
+
+
+def test_a_program_that_fails_and_prints_nothing() -> None:
+    done = python("import sys; sys.exit(4)")
+    assert (done.returncode, done.stdout) == (4, b"")
+    assert done.stderr.count(b"\n") == 1
+    assert b"exit code 4 and printed nothing" in done.stderr

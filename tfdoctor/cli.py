@@ -71,7 +71,8 @@ def main(arguments: Optional[list[str]] = None) -> Any:
     """Run the command line. Input that is not usable ends with one sentence and exit code 2, an interrupt with 130."""
     prepare()
     for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
-        signal.signal(number, _end)
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup
+            signal.signal(number, _end)
     try:
         sys.exit(root.main(args=arguments, prog_name="tfdoctor", standalone_mode=False))
     except click.ClickException as wrong:

@@ -49,8 +49,14 @@ def command(no_host: bool, given: tuple[str, ...], program: tuple[str, ...]) -> 
     def read(stream: BinaryIO) -> None:
         scans.append(catalogue.matcher.scan(blocks(stream)))
 
-    code = run_along(program, read)
-    if scans and (code or _no_gpu_used(scans[0])):
+    ended = run_along(program, read)
+    code = ended.code
+    if ended.cut_off:  # whoever read us has seen enough: that is no failure to explain
+        sys.exit(code)
+    if scans and code and not scans[0].lines:
+        silent = _("tfdoctor: {program} ended with exit code {code} and printed nothing.")
+        click.echo(silent.format(program=os.path.basename(program[0]), code=code), err=True)
+    elif scans and (code or _no_gpu_used(scans[0])):
         host = None if no_host else _host(program)
         try:
             explanation = explain_scan(scans[0], catalogue, given=said, host=host)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import BinaryIO, Callable
 
 from tfdoctor.i18n import _
+from tfdoctor.logs.signals import passed_on
 from tfdoctor.model import BadInput
 
 _PIECE = 1 << 16
@@ -50,29 +51,40 @@ class Along:
             os.close(self._writing)
 
 
-def run_along(command: Sequence[str], read: Callable[[BinaryIO], None]) -> int:
-    """Run `command` with this process's input and outputs, and `read` over what it prints. Its exit code, as a shell
-    gives it: 128 + N when signal N ended it. Raises BadInput when there is no such program."""
+@dataclass(frozen=True)
+class Ended:
+    """How a program ended. `code`: its exit code, as a shell gives it (128 + N when signal N ended it). `cut_off`: whoever
+    read our output went away first (`| head`)."""
+
+    code: int
+    cut_off: bool
+
+
+def run_along(command: Sequence[str], read: Callable[[BinaryIO], None]) -> Ended:
+    """Run `command` with this process's input and outputs, and `read` over what it prints. Raises BadInput when there is
+    no such program."""
     along = Along()
+    cut_off = threading.Event()
     with contextlib.ExitStack() as ends:
         outputs = [ends.enter_context(_end(target)) for target in (sys.stdout, sys.stderr)]
         process = _started(command, outputs[0][1], outputs[1][1])
+        ends.enter_context(passed_on(process))
         for _mine, theirs in outputs:
             os.close(theirs)
         reader = threading.Thread(target=_reading, args=(along.stream, read), daemon=True)
         copiers = [
-            threading.Thread(target=_copy, args=(mine, target.fileno(), along), daemon=True)
+            threading.Thread(target=_copy, args=(mine, target.fileno(), along, cut_off), daemon=True)
             for (mine, _theirs), target in zip(outputs, (sys.stdout, sys.stderr))
         ]
         for thread in (reader, *copiers):
             thread.start()
-        code = _wait(process)
+        code = process.wait()
         for thread in copiers:
             thread.join()
         along.close()
         reader.join()
         along.stream.close()
-    return code if code >= 0 else 128 - code
+    return Ended(code if code >= 0 else 128 - code, cut_off.is_set())
 
 
 def _started(command: Sequence[str], stdout: int, stderr: int) -> subprocess.Popen[bytes]:
@@ -84,15 +96,12 @@ def _started(command: Sequence[str], stdout: int, stderr: int) -> subprocess.Pop
 
 
 @contextlib.contextmanager
-def _end(target: object) -> Iterator[tuple[int, int]]:
+def _end(target: object) -> Iterator[tuple[BinaryIO, int]]:
     """(our end, the program's end) of one output: a pseudo-terminal where the output is a terminal, so that the program
     prints as it would without us; else a pipe. The program's end is closed by whoever starts it."""
     reading, writing = _terminal() if getattr(target, "isatty", bool)() and os.name == "posix" else os.pipe()
-    try:
-        yield reading, writing
-    finally:
-        with contextlib.suppress(OSError):
-            os.close(reading)
+    with os.fdopen(reading, "rb", buffering=0) as ours:
+        yield ours, writing
 
 
 def _terminal() -> tuple[int, int]:
@@ -110,22 +119,36 @@ def _terminal() -> tuple[int, int]:
     return ours, theirs
 
 
-def _copy(source: int, target: int, along: Along) -> None:
-    """Everything from `source` to `target` as it comes, and its lines to the reader."""
+def _copy(source: BinaryIO, target: int, along: Along, cut_off: threading.Event) -> None:
+    """Everything from `source` to `target` as it comes, and its lines to the reader. When nobody reads `target` any more,
+    nobody reads the program either: it gets the SIGPIPE that it would get without us."""
     rest = b""
     while True:
         try:
-            piece = os.read(source, _PIECE)
+            piece = source.read(_PIECE)
         except OSError:  # a pseudo-terminal ends with EIO
             break
         if not piece:
             break
-        left = piece
-        with contextlib.suppress(OSError):  # nobody listens any more: the program goes on
-            while left:
-                left = left[os.write(target, left) :]
+        try:
+            _write(target, piece)
+        except BrokenPipeError:
+            cut_off.set()
+            break
         rest = along.feed(piece, rest)
     along.finish(rest)
+    source.close()
+
+
+def _write(target: int, piece: bytes) -> None:
+    """All of it. Raises BrokenPipeError; what fails otherwise (a full disk) is lost and the program goes on."""
+    try:
+        while piece:
+            piece = piece[os.write(target, piece) :]
+    except BrokenPipeError:
+        raise
+    except OSError:
+        return
 
 
 def _reading(stream: BinaryIO, read: Callable[[BinaryIO], None]) -> None:
@@ -135,15 +158,3 @@ def _reading(stream: BinaryIO, read: Callable[[BinaryIO], None]) -> None:
     finally:
         while stream.read(_PIECE):
             pass
-
-
-def _wait(process: subprocess.Popen[bytes]) -> int:
-    """The program's exit code. An interrupt from the keyboard reaches it by itself; a polite end is handed on."""
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    signal.signal(signal.SIGINT, lambda _number, _frame: None)
-    signal.signal(signal.SIGTERM, lambda _number, _frame: process.terminate())
-    try:
-        return process.wait()
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -7,7 +7,7 @@ import pytest
 
 from tfdoctor.engine import all_rules, rule
 from tfdoctor.model import Diagnosis, Severity, Verdict
-from tfdoctor.probes.nvml import Gpus
+from tfdoctor.probes.nvml import Gpu, Gpus
 from tfdoctor.probes.smoke import SmokeResults
 from tfdoctor.smoke.results import SmokeResult
 from tfdoctor.verdict import DECISIVE, decide, prove
@@ -135,3 +135,54 @@ def test_a_run_counts_more_than_the_prediction_which_stays_beside_it(predicted, 
 def test_a_run_that_did_not_happen_proves_nothing() -> None:
     before = Verdict("yes", None, "", "yes")
     assert prove(before, listed(0, "not-run")) == before
+
+
+MIB = 1024**2
+
+
+def full(index: int = 0, free: int = 299) -> Gpu:
+    return facts.gpu(index, memory_total=24576 * MIB, memory_used=(24576 - free) * MIB)
+
+
+@pytest.mark.parametrize(
+    ("sick", "says"),
+    [
+        (facts.kernel_driver(loaded_version="535.54.03"), "535.54.03"),
+        (facts.driver(version="550.107.02", cuda="12.0"), "12.0"),
+        (facts.DeviceNodes((), "/dev"), "/dev has no node"),
+        (facts.gpus(facts.gpu(compute_capability=None)), "compute capability of GPU 0"),
+        (facts.gpus(full()), "299 MiB"),
+    ],
+)
+def test_sources_that_contradict_each_other_are_no_yes(sick, says: str) -> None:
+    said = verdict(facts.WORKSTATION.but(sick), may_be_silent)
+    assert said.gpu == "unknown" and says in said.summary, said
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        facts.kernel_driver(loaded_version="535.54.03"),
+        facts.driver(version="550.107.02", cuda="12.0"),
+        facts.DeviceNodes((), "/dev"),
+    ],
+)
+def test_cuda_that_was_seen_to_start_settles_what_the_driver_is_worth(odd) -> None:
+    assert verdict(facts.WORKSTATION.but(odd, facts.cuda_driver()), may_be_silent).gpu == "yes"
+    assert verdict(facts.WORKSTATION.but(odd, facts.cuda_fails()), may_be_silent).gpu == "unknown"
+
+
+def test_what_only_looks_like_a_contradiction() -> None:
+    for fine in (
+        facts.driver(version="550.107.02", cuda="13.0"),  # a newer libcuda of cuda-compat
+        facts.driver(version="550.107", cuda="12.4"),  # NVML of some drivers leaves the last part out
+        facts.gpus(full(0), full(1, free=300)),
+        facts.gpus(facts.gpu(memory_used=None)),
+    ):
+        assert verdict(facts.WORKSTATION.but(fine), may_be_silent).gpu == "yes", fine
+
+
+def test_the_free_gpu_is_hidden_and_the_visible_one_is_full() -> None:
+    pair = facts.WORKSTATION.but(facts.gpus(full(0), full(1, free=9000)))
+    assert verdict(pair.but(facts.environment(CUDA_VISIBLE_DEVICES="1")), may_be_silent).gpu == "yes"
+    assert verdict(pair.but(facts.environment(CUDA_VISIBLE_DEVICES="0")), may_be_silent).gpu == "unknown"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Optional
 
+from tfdoctor.contradictions import contradictions
 from tfdoctor.engine import Facts
 from tfdoctor.i18n import _
 from tfdoctor.model import Diagnosis, NotApplicable, Outcome, Severity, Status, Unavailable, Verdict
@@ -98,22 +99,7 @@ def _not_seen(facts: Facts) -> list[str]:
             facts.get(kind)
         except (Unavailable, NotApplicable) as why:
             reasons.append(str(why))
-    return reasons or _contradictions(facts)
-
-
-def _contradictions(facts: Facts) -> list[str]:
-    """Everything could be looked at and no rule objects, but what was seen does not add up to a GPU in use."""
-    reasons = []
-    if not any(not gpu.lost for gpu in facts.get(Gpus)):
-        reasons.append(_("the driver lists no GPU"))
-    if facts.get(TensorFlow).cuda_build is not True:
-        reasons.append(_("it is not known whether this TensorFlow was built with CUDA"))
-    reasons += [
-        _("{library} would not be found").format(library=library.soname) for library in facts.get(Libraries).missing
-    ]
-    if facts.get(DriverLibrary).picked is None:
-        reasons.append(_("libcuda.so.1 would not be found"))
-    return reasons
+    return reasons or contradictions(facts)
 
 
 def _and_more(reasons: Sequence[str], shown: int = 3) -> str:

@@ -105,6 +105,32 @@ def test_repeated_lines_stop_being_looked_for(monkeypatch: pytest.MonkeyPatch) -
     assert found.lines[:3] == [1, 2, 3]
 
 
+def test_the_last_lines_are_looked_at_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A message that was there often enough is still known as one of the last: a program that hangs stops there."""
+    monkeypatch.setattr(matcher, "ENOUGH", 50)
+    monkeypatch.setattr(reader, "BLOCK", 1 << 12)
+    found = next(f for f in scan((LINE + "\n").encode() * 5000).found if f.row.id == "cuinit-no-device")
+    assert found.last == 5000
+
+
+def test_words_in_vain_are_no_longer_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They cost a few tries per block at most, and the message at the end is found all the same."""
+    monkeypatch.setattr(matcher, "IN_VAIN", 20)
+    monkeypatch.setattr(reader, "BLOCK", 1 << 12)
+    tries = []
+    whole = Matcher._try
+
+    def counted(self: Matcher, index: int, *rest: object) -> bool:
+        tries.append(index)
+        return whole(self, index, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Matcher, "_try", counted)
+    found = scan(b"cuInit is spoken of here\n" * 20_000 + b"cuInit: CUDA_ERROR_NOT_INITIALIZED: initialization error\n")
+    assert "cuinit-not-initialized" in ids(found)
+    assert found.lines == 20_001
+    assert len(tries) < 5000
+
+
 def test_line_numbers_over_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader, "BLOCK", 64)
     found = scan(b"x" * 40 + b"\n" + b"y\n" * 500 + LINE.encode() + b"\nz")

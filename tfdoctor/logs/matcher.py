@@ -6,16 +6,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Optional
 
 from tfdoctor.logs.reader import Block
 from tfdoctor.tables.log_rows import KnownError
 
 #: Line numbers kept for one message. The count goes on, so that memory stays constant.
 KEPT_LINES = 1000
-#: A message that was there so many times is not looked for any longer: a log that repeats one line stays fast.
-ENOUGH = 10_000
-#: The same for a message that only states facts.
-ENOUGH_FACTS = 100
+#: A message that was there so many times is not looked for any longer, but in the last block: a log that repeats one
+#: line stays fast.
+ENOUGH = 1000
+#: The same for a message that only states facts, or that is harmless.
+ENOUGH_MILD = 100
+#: A message whose words were in so many lines in vain, for each time that it was there, is looked for in one block of
+#: SAMPLED only, and in the last one, where a program that failed says why.
+IN_VAIN, SAMPLED = 5000, 32
 #: Error-like lines kept for a log in which nothing is known.
 KEPT_ODD = 20
 #: Characters of a line that a regular expression sees, around the words: a bound on its time.
@@ -49,7 +54,7 @@ class Found:
         """One more occurrence; what the first one did not state, a later one may."""
         self.count += 1
         self.last = line
-        self.more = self.count >= (ENOUGH_FACTS if self.row.role == "fact" else ENOUGH)
+        self.more = self.more or self.count >= (ENOUGH_MILD if self.row.role in ("fact", "harmless") else ENOUGH)
         if len(self.lines) < KEPT_LINES:
             self.lines.append(line)
         for name, value in values.items():
@@ -105,6 +110,43 @@ class Scan:
     odd: tuple[tuple[int, str], ...]
 
 
+@dataclass
+class _Look:
+    """One look through a log: what was found, and how often words were there in vain."""
+
+    found: dict[int, Found] = field(default_factory=dict)
+    odd: list[tuple[int, str]] = field(default_factory=list)
+    vain: dict[int, int] = field(default_factory=dict)
+    odd_vain: int = 0
+
+    def tired(self, index: int) -> bool:
+        """Whether the words of a row say too little in this log to look at each of their lines."""
+        hits = self.found[index].count if index in self.found else 0
+        return self.vain.get(index, 0) >= IN_VAIN * (hits + 1)
+
+    def wants(self, index: int, sample: bool) -> bool:
+        """Whether a row is to be looked for in the next block; `sample`: also where its words are mostly in vain."""
+        return not (index in self.found and self.found[index].more) and (sample or not self.tired(index))
+
+    def wants_odd(self, sample: bool) -> bool:
+        """Whether lines that look like errors are still wanted."""
+        return len(self.odd) < KEPT_ODD and (sample or self.odd_vain < IN_VAIN)
+
+    def note_odd(self, number: int, text: str) -> None:
+        """Keep a line in which nothing is known, if it looks like an error."""
+        if _ODD.search(text) is not None:
+            self.odd.append((number, text))
+        else:
+            self.odd_vain += 1
+
+    def result(self, lines: int) -> Scan:
+        """What came of it."""
+        for index, item in self.found.items():
+            item.more = item.more or self.tired(index)
+        order = sorted(self.found.items(), key=lambda pair: (pair[1].lines[0], pair[0]))
+        return Scan(lines, tuple(item for _index, item in order), tuple(self.odd))
+
+
 class Matcher:
     """The known messages, ready to be looked for."""
 
@@ -115,30 +157,32 @@ class Matcher:
 
     def scan(self, blocks: Iterable[Block]) -> Scan:
         """Look through a log."""
-        found: dict[int, Found] = {}
-        odd: list[tuple[int, str]] = []
+        look = _Look()
         lines = 0
         words = self._everything
-        for block in blocks:
+        for number, (block, last) in enumerate(_with_last(blocks)):
             lines = block.first_line - 1 + block.lines + (block.text[block.own - 1 : block.own] != b"\n")
-            for number, start, end, rows in words.candidates(block):
-                known = False
-                for index in rows:
-                    known = self._try(index, block, number, start, end, found) or known
-                if not known and len(odd) < KEPT_ODD and _ODD.search(text := _text(block.text, start, end)):
-                    odd.append((number, text))
-            words = self._still_wanted(words, found, len(odd) < KEPT_ODD)
-        order = sorted(found.items(), key=lambda pair: (pair[1].lines[0], pair[0]))
-        return Scan(lines, tuple(item for _index, item in order), tuple(odd))
+            sample = number % SAMPLED == 0
+            words = self._everything if last else self._wanted(words, look, sample)
+            self._look_at(block, words, look, sample=sample or last)
+        return look.result(lines)
 
-    def _still_wanted(self, words: _Words, found: dict[int, Found], odd: bool) -> _Words:
-        """The words for the next block: without those of messages that were there often enough."""
-        left = [i for i in words.rows if i not in found or not found[i].more]
-        if len(left) == len(words.rows) and odd == words.odd:
-            return words
-        return _Words(self._rows, left, odd=odd)
+    def _look_at(self, block: Block, words: _Words, look: _Look, *, sample: bool) -> None:
+        for number, start, end, rows in words.candidates(block):
+            known = False
+            for index in rows:
+                if sample or not look.tired(index):
+                    known = self._try(index, block, number, start, end, look) or known
+            if not known and look.wants_odd(sample):
+                look.note_odd(number, _text(block.text, start, end))
 
-    def _try(self, index: int, block: Block, number: int, start: int, end: int, found: dict[int, Found]) -> bool:
+    def _wanted(self, words: _Words, look: _Look, sample: bool) -> _Words:
+        """The words for the next block: without those of messages that were there often enough, or in vain."""
+        rows = tuple(i for i in range(len(self._rows)) if look.wants(i, sample))
+        odd = look.wants_odd(sample)
+        return words if (rows, odd) == (words.rows, words.odd) else _Words(self._rows, rows, odd=odd)
+
+    def _try(self, index: int, block: Block, number: int, start: int, end: int, look: _Look) -> bool:
         row = self._rows[index]
         for _more in range(row.span - 1):
             following = block.text.find(b"\n", end + 1)
@@ -148,10 +192,11 @@ class Matcher:
         text = _text(block.text, start, end)
         match = self._patterns[index].search(text)
         if match is None:
+            look.vain[index] = look.vain.get(index, 0) + 1
             return False
-        if index not in found:
-            found[index] = Found(row, text.partition("\n")[0] if row.span == 1 else text.strip())
-        found[index].add(number, {k: v for k, v in match.groupdict().items() if v})
+        if index not in look.found:
+            look.found[index] = Found(row, text.partition("\n")[0] if row.span == 1 else text.strip())
+        look.found[index].add(number, {k: v for k, v in match.groupdict().items() if v})
         return True
 
     @staticmethod
@@ -165,3 +210,14 @@ class Matcher:
 def _text(block: bytes, start: int, end: int) -> str:
     """A line as text, at most _BEFORE + _AFTER characters of it, without its line end."""
     return block[start : min(end, start + _BEFORE + _AFTER)].decode("utf-8", errors="replace").rstrip("\r\n")
+
+
+def _with_last(blocks: Iterable[Block]) -> Iterator[tuple[Block, bool]]:
+    """Each block, and whether it is the last one."""
+    before: Optional[Block] = None
+    for block in blocks:
+        if before is not None:
+            yield before, False
+        before = block
+    if before is not None:
+        yield before, True

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import facts
 import pytest
 from hypothesis import given
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 
 from tfdoctor.model import Severity, Status
 from tfdoctor.probes.gpu_machine import GpuMachine
-from tfdoctor.probes.nvml import Gpus
+from tfdoctor.probes.nvml import Gpus, MigInstance
 from tfdoctor.rules.configuration._visible import read
 from tfdoctor.rules.configuration.tfd601_cuda_visible_devices_hidden import cuda_visible_devices_hidden as rule
 
@@ -54,9 +56,57 @@ def test_how_many_there_are_may_be_unknown() -> None:
     assert facts.found(rule, facts.gpu_machine(count=2), facts.environment(CUDA_VISIBLE_DEVICES="3"))
 
 
+MIG = ("MIG-1234aaaa-0000", "MIG-5678bbbb-0000")
+OLD = ("MIG-GPU-8932f937-d72c/1/0", "MIG-GPU-8932f937-d72c/2/0")
+
+
+def _split(*uuids: str) -> Gpus:
+    card = facts.gpu(uuid="GPU-8932f937-d72c", mig=True)
+    return facts.gpus(replace(card, mig_instances=tuple(MigInstance("1g.10gb", None, uuid) for uuid in uuids)))
+
+
+def _of_mig(value: str, gpus: Gpus, *more: object) -> Status:
+    return facts.run(rule, GPU, facts.environment(CUDA_VISIBLE_DEVICES=value), gpus, *more).status
+
+
+@pytest.mark.parametrize(
+    ("value", "uuids"),
+    [
+        ("MIG-9999", MIG),
+        ("MIG-", MIG),
+        ("MIG-GPU-ffffffff/1/0", MIG),
+        ("MIG-GPU-8932f937-d72c/7/0", OLD),
+        ("MIG-1234", OLD),
+    ],
+)
+def test_a_mig_instance_that_is_none_of_the_known_ones(value: str, uuids: tuple[str, ...]) -> None:
+    assert _of_mig(value, _split(*uuids)) is Status.FOUND
+
+
+@pytest.mark.parametrize(("value", "uuids"), [("MIG-1234", MIG), (OLD[1], OLD), (MIG[1], MIG)])
+def test_a_mig_instance_of_this_machine(value: str, uuids: tuple[str, ...]) -> None:
+    assert _of_mig(value, _split(*uuids)) is Status.OK
+
+
+@pytest.mark.parametrize(
+    ("value", "uuids"),
+    [("MIG-9999", ("", "")), ("MIG-9999", ()), ("MIG-9999", ("MIG-1234aaaa-0000", "")), ("MIG-GPU-8932/1/0", MIG)],
+)
+def test_instances_that_are_not_known(value: str, uuids: tuple[str, ...]) -> None:
+    assert _of_mig(value, _split(*uuids)) is Status.SKIPPED
+    assert _of_mig(value, _split(*uuids), facts.cuda_driver()) is Status.OK
+
+
+def test_a_mig_instance_where_no_gpu_is_split() -> None:
+    assert _of_mig("MIG-1234", facts.gpus(facts.gpu(mig=False))) is Status.FOUND
+
+
+def test_uuids_that_are_not_known() -> None:
+    assert _of_mig("GPU-1234", facts.gpus(facts.gpu(uuid=""))) is Status.SKIPPED
+
+
 def test_mig_counts_in_instances() -> None:
     split = facts.gpus(facts.gpu(mig=True))
-    assert facts.silent(rule, GPU, facts.environment(CUDA_VISIBLE_DEVICES="MIG-1234"), split)
     assert facts.silent(rule, GPU, facts.environment(CUDA_VISIBLE_DEVICES="0"), split)
     assert facts.found(rule, GPU, facts.environment(CUDA_VISIBLE_DEVICES="-1"), split)
 

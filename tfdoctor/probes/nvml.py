@@ -104,10 +104,11 @@ class RowRemap:
 
 @dataclass(frozen=True)
 class MigInstance:
-    """One MIG device: profile ("3g.71gb"), memory in bytes, and whether compute instances exist."""
+    """One MIG device: profile ("3g.71gb"), memory in bytes, UUID ("" not told; kept out of every output)."""
 
     profile: str
     memory: Optional[int]
+    uuid: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True)

@@ -278,6 +278,7 @@ def mig(asker: Asker, handle: Any) -> dict[str, Any]:
         found["mig_devices"].append(
             {
                 "name": text(asker.ask("nvmlDeviceGetName", device)),
+                "uuid": text(asker.ask("nvmlDeviceGetUUID", device)),
                 "memory": attributes.memorySizeMB * 2**20 if attributes is not None else None,
             }
         )

@@ -19,18 +19,23 @@ _UUID = ("GPU-", "MIG-")
 @dataclass(frozen=True)
 class Visible:
     """What a value leaves visible: `chosen` are the entries that count ("0", "GPU-8932f937"), `stopped_at` the first entry
-    that names no GPU (None: all entries were taken), `twice` an entry that is there twice."""
+    that names no GPU (None: all entries were taken), `twice` an entry that is there twice. `unchecked`: the first entry
+    that is taken for one of a GPU here, because the UUIDs of this machine are not known."""
 
     chosen: tuple[str, ...]
     stopped_at: Optional[str] = None
     twice: Optional[str] = None
+    unchecked: Optional[str] = None
 
 
-def read(value: str, count: Optional[int], uuids: tuple[str, ...]) -> Visible:
-    """Read a value for a machine with `count` GPUs (None: not known) whose UUIDs are `uuids` (empty: not known)."""
+def read(
+    value: str, count: Optional[int], uuids: tuple[str, ...], instances: Optional[tuple[str, ...]] = None
+) -> Visible:
+    """Read a value for a machine with `count` GPUs (None: not known) whose UUIDs are `uuids` (empty: not known) and whose
+    MIG instances have the UUIDs `instances` (None: not known, empty: there is none)."""
     entries = value.split(",")
     if value.startswith(_UUID):
-        return _uuids([entry.strip() for entry in entries], value[:4], uuids)
+        return _uuids([entry.strip() for entry in entries], value[:4], uuids, instances)
     chosen: list[str] = []
     for entry in entries:
         number = _number(entry)
@@ -48,19 +53,39 @@ def _number(entry: str) -> Optional[int]:
     return int(found.group(1)) if found else None
 
 
-def _uuids(entries: list[str], prefix: str, uuids: tuple[str, ...]) -> Visible:
+def _uuids(
+    entries: list[str], prefix: str, uuids: tuple[str, ...], instances: Optional[tuple[str, ...]]
+) -> Visible:
     chosen: list[str] = []
+    unchecked = None
     for entry in entries:
-        if not entry.startswith(prefix) or _names_none(entry, prefix, uuids):
-            return Visible(tuple(chosen), stopped_at=entry)
+        known = _names_gpu(entry, uuids) if prefix == "GPU-" else _names_instance(entry, uuids, instances)
+        if not entry.startswith(prefix) or known is False:
+            return Visible(tuple(chosen), stopped_at=entry, unchecked=unchecked)
         if entry in chosen:
             return Visible((), twice=entry)
+        if known is None and unchecked is None:
+            unchecked = entry
         chosen.append(entry)
-    return Visible(tuple(chosen))
+    return Visible(tuple(chosen), unchecked=unchecked)
 
 
-def _names_none(entry: str, prefix: str, uuids: tuple[str, ...]) -> bool:
-    """Whether a GPU's UUID is known to be none of this machine, or to fit several. MIG UUIDs are not known here."""
-    if prefix != "GPU-" or not uuids:
+def _names_gpu(entry: str, uuids: tuple[str, ...]) -> Optional[bool]:
+    """Whether a GPU's UUID, perhaps shortened, is that of one GPU here; None where the UUIDs are not known."""
+    return _fits_one(entry, uuids) if uuids else None
+
+
+def _names_instance(entry: str, uuids: tuple[str, ...], instances: Optional[tuple[str, ...]]) -> Optional[bool]:
+    """The same for a MIG instance: "MIG-…", or "MIG-GPU-…/1/0" of drivers before 470, which newer ones still read."""
+    if instances is None:
+        return None
+    if not instances or _fits_one(entry, instances):
+        return bool(instances)
+    if not entry.startswith("MIG-GPU-") or any(instance.startswith("MIG-GPU-") for instance in instances):
         return False
-    return sum(1 for uuid in uuids if uuid.lower().startswith(entry.lower())) != 1
+    # The driver names its instances the new way: of the old way only the GPU's part can be compared.
+    return False if uuids and not _fits_one(entry[len("MIG-") :].split("/")[0], uuids) else None
+
+
+def _fits_one(entry: str, known: tuple[str, ...]) -> bool:
+    return sum(1 for uuid in known if uuid.lower().startswith(entry.lower())) == 1

@@ -63,11 +63,14 @@ def cuda_visible_devices_hidden(
     value = environment.get(NAME)
     count = _count(machine, gpus)
     uuids = tuple(gpu.uuid for gpu in gpus or () if gpu.uuid)
-    seen = read(value, count, uuids)
+    seen = read(value, count, uuids, _instances(gpus))
     if cuda is not None and cuda.finds_none and cuda.unhidden:
         return _seen_hidden(value, seen, environment, count, job, cuda)
     if not seen.chosen and not starts(cuda):
         return _all_hidden(value, seen, environment, count, job)
+    if not tried(cuda) and seen.chosen and seen.unchecked == seen.chosen[0]:
+        raise Unavailable(_("whether {entry} of {name} is a GPU of this machine is not known").format(
+            entry=seen.unchecked, name=NAME))
     if not tried(cuda) and count is None and gpus is None and any(entry.isdigit() and int(entry) > 0 for entry in seen.chosen):
         raise Unavailable(_("how many GPUs there are is not known, and {name} lists {value}").format(name=NAME, value=value))
     total = len(gpus) if gpus is not None else count
@@ -87,6 +90,14 @@ def _count(machine: GpuMachine, gpus: Optional[Gpus]) -> Optional[int]:
     if gpus is None:
         return machine.count
     return None if _splits(gpus) or not len(gpus) else len(gpus)
+
+
+def _instances(gpus: Optional[Gpus]) -> Optional[tuple[str, ...]]:
+    """The UUIDs of the MIG instances; None where they are not all known."""
+    if gpus is None or any(gpu.mig is None for gpu in gpus):
+        return None
+    found = tuple(instance.uuid for gpu in gpus for instance in gpu.mig_instances)
+    return found if all(found) and all(gpu.mig_instances for gpu in gpus if gpu.mig) else None
 
 
 def _splits(gpus: Optional[Gpus]) -> bool:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import io
 import json
+import lzma
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,7 @@ from click.testing import CliRunner, Result
 
 from tfdoctor.cli import main
 from tfdoctor.commands.explain import command
+from tfdoctor.engine import all_rules
 from tfdoctor.known_errors import Catalogue, Explanation, explain
 from tfdoctor.logs.given import understand
 from tfdoctor.model import BadInput
@@ -113,6 +117,71 @@ def test_a_wrong_cudnn_is_the_cause_of_the_failed_convolution() -> None:
     assert answer.lines == (1, 2)
 
 
+@pytest.mark.parametrize(
+    ("fault", "after"),
+    [
+        (
+            "ImportError: /lib/libm.so.6: version `GLIBC_2.27' not found (required by x.so)",
+            "Failed to load the native TensorFlow runtime.",
+        ),
+        ("Failed to initialize NVML: Insufficient Permissions", "failed call to cuInit: CUDA_ERROR_NO_DEVICE"),
+        ("Could not load dynamic library 'libcusolver.so.10'", "Cannot dlopen some GPU libraries."),
+    ],
+)
+def test_what_follows_is_no_second_cause(fault: str, after: str) -> None:
+    alone, both = ask(fault).answers, ask(f"{fault}\n{after}\n").answers
+    assert [(a.name, a.role, a.lines) for a in both] == [(alone[0].name, "cause", (1, 2))]
+
+
+def test_what_follows_from_nothing_known_is_still_told() -> None:
+    assert first_cause("Cannot dlopen some GPU libraries.") == "cuda-extra-not-installed"
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        "build_info: {'cuda_version': '11.2', 'msvcp_dll_names': 'msvcp140.dll,msvcp140_1.dll'}",
+        "C:\\Windows\\System32\\msvcp140.dll",
+    ],
+)
+def test_a_dll_that_is_only_named_is_not_missing(log: str) -> None:
+    assert ask(log).answers == ()
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        "ImportError: Could not find the DLL(s) 'msvcp140.dll or msvcp140_1.dll'.",
+        "The code execution cannot proceed because MSVCP140.dll was not found.",
+        "The program can't start because VCRUNTIME140_1.dll is missing from your computer.",
+        "ImportError: DLL load failed: msvcp140_1.dll",
+    ],
+)
+def test_a_dll_that_is_missing(log: str) -> None:
+    assert first_cause(log) == "windows-msvc-runtime-missing"
+
+
+def test_an_illegal_address_alone_does_not_blame_ptxas() -> None:
+    line = "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered"
+    assert first_cause(line) == "xid31-software-fault"
+    assert ask(line).answers[0].alternatives[0] == "xid13-application-fault"
+    assert first_cause(f"You are using ptxas 10.1.243, which is older than 11.1.\n{line}") == "ptxas-older-than-11.1-miscompile"
+    assert first_cause(line, "cuda=10.1", "tensorflow=2.3.0") == "ptxas-older-than-11.1-miscompile"
+
+
+@pytest.mark.parametrize(
+    ("log", "name"),
+    [
+        ("CUDA_ERROR_STUB_LIBRARY: CUDA driver is a stub library", "driver-library-hidden-by-stub"),
+        ("failed call to cuInit: UNKNOWN ERROR (303)", "driver-library-missing"),
+        ("failed call to cuInit: CUDA_ERROR_UNKNOWN: unknown error", "cuda-does-not-start"),
+    ],
+)
+def test_a_driver_library_among_the_alternatives(log: str, name: str) -> None:
+    assert name in ask(log).answers[0].alternatives
+    assert len(ask(log).answers[0].alternatives) <= 5
+
+
 def test_two_faults_are_two_answers() -> None:
     log = f"{OOM}\nA module that was compiled using NumPy 1.x cannot be run in NumPy 2.0.0\n"
     assert {a.name for a in ask(log).answers} == {"gpu-memory-batch-too-large", "numpy-abi-mismatch"}
@@ -139,6 +208,11 @@ def test_nothing_known_shows_what_looks_like_errors() -> None:
     assert "2 | ValueError: a shape is odd" in result.stdout
     nothing = json.loads(cli("--no-host", "--format", "json", "-", stdin=b"all is well\n").stdout)
     assert nothing["diagnoses"] == []
+    assert "Nothing here is an error that tfdoctor knows" in nothing["remark"]
+    odd = json.loads(cli("--no-host", "--format", "json", "-", stdin=b"ValueError: a shape is odd\n").stdout)
+    assert (odd["diagnoses"], odd["remark"]) == ([], "tfdoctor knows no error in this log.")
+    known = json.loads(cli("--no-host", "--format", "json", "-", stdin=OOM.encode()).stdout)
+    assert known["remark"] is None
 
 
 def test_json_has_the_contract_shape() -> None:
@@ -234,6 +308,24 @@ def test_input_that_is_not_usable(tmp_path: Path) -> None:
     assert "log file" in refused()
 
 
+@pytest.mark.parametrize(
+    ("kind", "head"),
+    [
+        ("gzip", gzip.compress(b"a log")),
+        ("bzip2", bz2.compress(b"a log")),
+        ("xz", lzma.compress(b"a log")),
+        ("zstd", b"\x28\xb5\x2f\xfd\x04\x00"),
+        ("zip", b"PK\x03\x04\x14\x00"),
+    ],
+)
+def test_a_compressed_log_is_refused(kind: str, head: bytes, tmp_path: Path) -> None:
+    log = tmp_path / "a.log"
+    log.write_bytes(head)
+    assert f"is compressed ({kind})" in refused("--no-host", str(log))
+    with pytest.raises(BadInput, match="standard input is compressed"):
+        cli("--no-host", "-", stdin=head)
+
+
 def test_an_empty_standard_input_is_refused() -> None:
     with pytest.raises(BadInput, match="empty"):
         cli("--no-host", "-")
@@ -259,6 +351,17 @@ def test_a_recorded_machine_decides(tmp_path: Path) -> None:
     assert alone["diagnoses"][0]["role"] == "harmless"
     assert there["diagnoses"][0]["role"] == "cause"
     assert there["situation"]["has_gpu"] == "yes"
+
+
+def test_a_machine_that_denies_the_cause_is_believed(tmp_path: Path) -> None:
+    """Its CUDA libraries are there: nobody may say that they are not."""
+    host = Path(__file__).parent / "hosts" / "ubuntu-rtx3090-tf2.20-healthy"
+    log = tmp_path / "log.txt"
+    log.write_text(NO_CUDA, encoding="utf-8")
+    told = json.loads(cli("--host", str(host), "--format", "json", str(log)).stdout)["diagnoses"][0]
+    rule = next(rule for rule in all_rules() if rule.code == told["code"])
+    assert told["message"] != rule.title
+    assert "what was seen of this machine does not show it" in told["message"]
 
 
 def test_a_log_of_another_machine_leaves_this_one_out(tmp_path: Path) -> None:

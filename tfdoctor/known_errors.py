@@ -89,9 +89,7 @@ def explain(
     return explain_scan(catalogue.matcher.scan(blocks(stream, progress)), catalogue, given=given, host=host)
 
 
-def explain_scan(
-    scan: Scan, catalogue: Catalogue, *, given: Situation, host: Optional[Host] = None
-) -> Explanation:
+def explain_scan(scan: Scan, catalogue: Catalogue, *, given: Situation, host: Optional[Host] = None) -> Explanation:
     """Explain a log that was already looked through."""
     stated = stated_by_log(scan, catalogue.tables)
     facts, machine, remark = _facts(host, {**stated, **given}, catalogue.tables)
@@ -101,7 +99,7 @@ def explain_scan(
     rules = Rules(facts, on_machine=bool(machine))
     verdicts = rules.seen(_candidates(scan, catalogue))
     answers = decide(scan.found, situation, catalogue.causes, verdicts)
-    told = tuple(_told(answer, rules) for answer in _with_consequences(answers, rules))
+    told = tuple(_told(answer, rules, verdicts) for answer in _with_consequences(answers, rules))
     return Explanation(scan.lines, told, scan.odd, situation, remark, (*facts.crashes, *rules.crashes))
 
 
@@ -119,7 +117,11 @@ def _facts(host: Optional[Host], stated: Situation, tables: Tables) -> tuple[Fac
     other = disagreement(stated, machine)
     if other is None:
         return facts, machine, ""
-    return _blind(tables, other), {}, _("The log is not from this machine ({why}); its facts are left out.").format(why=other)
+    return (
+        _blind(tables, other),
+        {},
+        _("The log is not from this machine ({why}); its facts are left out.").format(why=other),
+    )
 
 
 def _blind(tables: Tables, why: str) -> Facts:
@@ -223,9 +225,10 @@ def _with_consequences(answers: tuple[Answer, ...], rules: Rules) -> list[Answer
     return sorted(told, key=lambda a: order[a.role])
 
 
-def _told(answer: Answer, rules: Rules) -> Explained:
+def _told(answer: Answer, rules: Rules, verdicts: Mapping[str, bool]) -> Explained:
     diagnosis = rules.diagnosis(answer)
     rule = rules.rule(answer.cause)
+    denied = verdicts.get(answer.cause.name) is False
     return Explained(
         answer.cause.code,
         answer.cause.name,
@@ -234,25 +237,33 @@ def _told(answer: Answer, rules: Rules) -> Explained:
         answer.count,
         any(item.more for item in answer.found),
         _quotes(answer.found),
-        _message(answer, diagnosis, rule),
+        _message(answer, diagnosis, rule, denied=denied),
         tuple(cause.name for cause in answer.alternatives),
         _(answer.decide_by) if answer.decide_by else "",
-        diagnosis.fixes if diagnosis and diagnosis.fixes else _advice(rule),
+        diagnosis.fixes if diagnosis and diagnosis.fixes else _advice(rule, denied=denied),
     )
 
 
-def _message(answer: Answer, diagnosis: Optional[Diagnosis], rule: Optional[Rule]) -> str:
+def _message(answer: Answer, diagnosis: Optional[Diagnosis], rule: Optional[Rule], *, denied: bool) -> str:
+    """What the cause's rule says, or its title. `denied`: the machine was looked at and does not have this cause, so that
+    nothing may be said of it as if it had."""
     if diagnosis is not None:
         return diagnosis.message
     if answer.cause.says is not None:
         return _(answer.cause.says)
+    if denied:
+        return _(
+            "The log points to {name}, but what was seen of this machine does not show it: it held only when the log was "
+            "written, or only for the program that wrote it."
+        ).format(name=answer.cause.name)
     return rule.title if rule is not None else answer.cause.name
 
 
-def _advice(rule: Optional[Rule]) -> tuple[Fix, ...]:
+def _advice(rule: Optional[Rule], *, denied: bool) -> tuple[Fix, ...]:
     """What the page of a diagnosis says to do, where no rule could make commands for the machine."""
     advice = rule.section("What to do") if rule is not None else ""
-    return (Fix(_("see below"), safety=Safety.MANUAL, note=advice),) if advice else ()
+    title = _("only if it is so where that program runs: see below") if denied else _("see below")
+    return (Fix(title, safety=Safety.MANUAL, note=advice),) if advice else ()
 
 
 def _quotes(found: Iterable[Found]) -> tuple[tuple[int, str], ...]:

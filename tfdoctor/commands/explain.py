@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Callable, Optional
+from typing import TYPE_CHECKING, BinaryIO, Callable, Optional, cast
 
 import click
 
@@ -22,6 +23,15 @@ if TYPE_CHECKING:
 
 #: A log smaller than this (bytes) is read before a progress bar could be seen.
 BAR_FROM = 32 * 1024 * 1024
+#: First bytes -> what they say: RFC 1952, PKWARE APPNOTE 4.3.7, the .xz file format 2.1.1.1, RFC 8878, bzip2's header.
+_COMPRESSED = {
+    b"\x1f\x8b": "gzip",
+    b"PK\x03\x04": "zip",
+    b"\xfd7zXZ\x00": "xz",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    **{b"BZh%d1AY&SY" % level: "bzip2" for level in range(1, 10)},
+}
+_LONGEST_MAGIC = max(map(len, _COMPRESSED))
 
 
 @click.command("explain")
@@ -34,7 +44,9 @@ BAR_FROM = 32 * 1024 * 1024
     "--given",
     metavar="KEY=VALUE",
     multiple=True,
-    help=_("What somebody says of the machine: os, python, tensorflow, driver, cuda, cudnn, nccl, gpu, gpus, container, install."),
+    help=_(
+        "What somebody says of the machine: os, python, tensorflow, driver, cuda, cudnn, nccl, gpu, gpus, container, install."
+    ),
 )
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(
@@ -181,15 +193,32 @@ def _called(name: str) -> str:
 def _opened(name: str) -> Iterator[tuple[BinaryIO, Optional[Callable[[int], None]]]]:
     """A log's bytes, and what to tell how many were read (a bar on a terminal, for a large one)."""
     if name == "-":
-        yield sys.stdin.buffer, None
+        waiting = io.BufferedReader(cast(io.RawIOBase, sys.stdin.buffer))
+        try:
+            _not_compressed(waiting.peek(_LONGEST_MAGIC), name)
+            yield waiting, None
+        finally:
+            waiting.detach()
         return
     size = Path(name).stat().st_size
     with open(name, "rb") as stream:
+        _not_compressed(stream.peek(_LONGEST_MAGIC), name)
         if size < BAR_FROM or not sys.stderr.isatty():
             yield stream, None
             return
         with click.progressbar(length=size, label=os.path.basename(name), file=sys.stderr) as bar:
             yield stream, bar.update
+
+
+def _not_compressed(head: bytes, name: str) -> None:
+    """Raises BadInput for a compressed log, by its first bytes."""
+    kind = next((kind for magic, kind in _COMPRESSED.items() if head.startswith(magic)), None)
+    if kind is not None:
+        raise BadInput(
+            _("{log} is compressed ({kind}); explain wants the log itself: decompress it first.").format(
+                log=_called(name), kind=kind
+            )
+        )
 
 
 def _width() -> int:

@@ -67,8 +67,23 @@ def decide(
         answers.append(_answer(ranked, left, causes, harmless))
         explained = {id(item) for item in answers[-1].found}
         left = [item for item in left if id(item) not in explained]
+    answers, folded = _without_aftermath(answers)
     mute = [item for item in found if item.row.role == "consequence" and not item.row.means]
-    return _in_order(answers, [*mute, *(item for item in left if item.row.role == "consequence")])
+    return _in_order(answers, [*mute, *folded, *(item for item in left if item.row.role == "consequence")])
+
+
+def _without_aftermath(answers: list[Answer]) -> tuple[list[Answer], list[Found]]:
+    """The answers without those that stand only on what follows from a fault, when a line before shows such a fault; and
+    the messages of these."""
+    faults = [min(item.lines[0] for item in a.found) for a in answers if a.role == "cause" and _direct(a)]
+    first = min(faults, default=None)
+    kept, folded = [], list[Found]()
+    for answer in answers:
+        if first is None or answer.role != "cause" or _direct(answer) or answer.lines[0] < first:
+            kept.append(answer)
+        else:
+            folded.extend(answer.found)
+    return kept, folded
 
 
 def _machine(seen: Optional[bool]) -> int:

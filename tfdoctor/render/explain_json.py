@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Optional
 
 from tfdoctor.known_errors import Explained, Explanation
 from tfdoctor.logs.codes import CodePage
 from tfdoctor.logs.redact import redact
 from tfdoctor.pages import Page
+from tfdoctor.render.explain_text import nothing_known
 from tfdoctor.render.json_report import fix_object
 from tfdoctor.render.plain import plain
 from tfdoctor.scrub import Scrubber
@@ -63,9 +64,15 @@ def _log(name: str, explanation: Explanation, scrub: Scrubber, *, named: bool) -
         "diagnoses": [_diagnosis(answer, scrub) for answer in explanation.answers],
         "unknown_errors": [{"line": line, "text": redact(text, scrub)} for line, text in explanation.odd],
         "situation": {name: redact(value, scrub) for name, value in sorted(explanation.situation.items())},
-        "remark": explanation.remark or None,
+        "remark": _remark(explanation),
         "crashed": plain(explanation.crashes),
     }
+
+
+def _remark(explanation: Explanation) -> Optional[str]:
+    """What is to be known of the whole answer: the machine's facts were left out, or nothing is known in this log."""
+    nothing = "" if explanation.answers else nothing_known(explanation)
+    return " ".join(filter(None, (explanation.remark, nothing))) or None
 
 
 def _diagnosis(answer: Explained, scrub: Scrubber) -> dict[str, Any]:

@@ -122,15 +122,18 @@ def _paragraphs(text: str) -> list[str]:
 
 def _nothing(explanation: Explanation, scrub: Scrubber, width: int, *, known: bool) -> Iterator[str]:
     """No cause was found: what looks like an error all the same."""
-    if not explanation.odd:
-        text = _("Nothing here is an error that tfdoctor knows, and no line looks like one.")
-        yield from _wrapped(_("Only harmless messages are known here.") if known else text, width, "")
-        yield ""
-        return
-    yield from _wrapped(_("tfdoctor knows no error in this log. These lines look like errors:"), width, "")
+    text = _("Only harmless messages are known here.") if known and not explanation.odd else nothing_known(explanation)
+    yield from _wrapped(f"{text} {_('These lines look like errors:')}" if explanation.odd else text, width, "")
     for line, text in explanation.odd[:ODD]:
         yield f"  {line:>6} | {redact(text.strip(), scrub)[:QUOTED]}"
     yield ""
+
+
+def nothing_known(explanation: Explanation) -> str:
+    """The sentence for a log without a known error."""
+    if explanation.odd:
+        return _("tfdoctor knows no error in this log.")
+    return _("Nothing here is an error that tfdoctor knows, and no line looks like one.")
 
 
 def _quiet(answers: Iterable[Explained], width: int, paint: Paint) -> Iterator[str]:

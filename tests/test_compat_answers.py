@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tfdoctor.fitting.answer import Fit, answer, best
+from tfdoctor.fitting.answer import Fit, answer, best, perhaps
 from tfdoctor.fitting.asked import understand
+from tfdoctor.model import BadInput
 from tfdoctor.tables import Tables
 
 TABLES = Tables()
@@ -26,14 +27,41 @@ def text(fit: Fit) -> str:
 
 
 def test_rtx_5090_with_driver_570_and_python_3_12():
+    """Nobody can promise it: CUDA 12.8 is the first that knows the GPU, and no wheel was built with it."""
     fits = ask(gpu="RTX 5090", driver="570.86.10", python="3.12")
-    assert the_best(gpu="RTX 5090", driver="570.86.10", python="3.12").release.version == "2.20.0"
-    assert fits["2.20.0"].install == (("python", "-m", "pip", "install", "tensorflow[and-cuda]==2.20.0"),)
+    assert {fit.fits for fit in fits.values()} == {"unknown", "no"}
+    for version in ("2.16.2", "2.17.1", "2.18.1", "2.19.1", "2.20.0", "2.21.0"):
+        (reason,) = (r for r in fits[version].because if "CUDA_ERROR_INVALID_PTX" in r.text)
+        assert "12.8 is the first" in reason.text and "99592" in reason.source
+    guess = perhaps(tuple(fits.values()))
+    assert guess is not None and guess.release.version == "2.20.0"
+    assert guess.install == (("python", "-m", "pip", "install", "tensorflow[and-cuda]==2.20.0"),)
     assert "compiled by the driver at first use from PTX 8.5" in text(fits["2.20.0"])
-    assert fits["2.21.0"].fits == "unknown" and "nvidia/cusolver" in text(fits["2.21.0"])
+    assert "nvidia/cusolver" in text(fits["2.21.0"])
     # Their pinned CUDA 12.5 and cuDNN 9.3 are older than the GPU.
-    assert fits["2.19.1"].fits == "unknown" and "older than 12.8" in text(fits["2.19.1"])
+    assert "older than 12.8" in text(fits["2.19.1"])
     assert fits["2.15.1"].fits == "no" and "Python 3.12" in text(fits["2.15.1"])
+
+
+@pytest.mark.parametrize("gpu", ["B200", "10.0", "12.1", "RTX 5080"])
+def test_no_release_is_promised_to_other_new_gpus(gpu):
+    assert {fit.fits for fit in ask(gpu=gpu).values()} <= {"unknown", "no"}
+
+
+def test_tensorflow_2_14_on_python_3_11_goes_without_the_extra():
+    fit = ask(gpu="RTX 3090", driver="470", python="3.11")["2.14.1"]
+    assert fit.fits == "yes" and fit.install[0][-1] == "tensorflow==2.14.1"
+    assert "tensorrt 8.5.3.1" in text(fit) and "must be on the system" in text(fit)
+    older = ask(gpu="RTX 3090", driver="470", python="3.10")["2.14.1"]
+    assert older.install[0][-1] == "tensorflow[and-cuda]==2.14.1" and "8.5.3.1, which" not in text(older)
+
+
+@pytest.mark.parametrize(
+    ("value", "near"), [("99.9", "12.0, 12.1"), ("1.0", "2.0, 3.0"), ("sm_91", "8.9, 9.0")]
+)
+def test_the_nearest_compute_capabilities_are_nearest_as_numbers(value, near):
+    with pytest.raises(BadInput, match="nearest are .*" + near):
+        ask(gpu=value)
 
 
 def test_rtx_5090_with_a_driver_that_does_not_know_it():
@@ -48,7 +76,7 @@ def test_the_driver_branch_just_before_the_first_is_left_open():
 
 
 def test_a_windows_driver_is_held_against_the_drivers_for_windows():
-    assert ask(gpu="RTX 5090", system="wsl2", driver="572.16")["2.20.0"].fits == "yes"
+    assert ask(gpu="RTX 5090", system="wsl2", driver="572.16")["2.20.0"].fits == "unknown"
     assert ask(gpu="RTX 5090", system="wsl2", driver="537.13")["2.20.0"].fits == "no"
     fits = ask(gpu="H100", system="wsl2", driver="537.13")
     assert fits["2.20.0"].fits == "unknown" and "555.85" in text(fits["2.20.0"])

@@ -39,8 +39,9 @@ def test_json_keeps_its_contract(capsys):
         assert set(row) == {"tensorflow", "fits", "because", "install"}
         assert row["fits"] in ("yes", "no", "unknown")
         assert row["because"] and all(set(reason) == {"says", "source"} for reason in row["because"])
-    first = next(row for row in answer["releases"] if row["fits"] == "yes")
-    assert first["install"] == [["python", "-m", "pip", "install", "tensorflow[and-cuda]==2.20.0"]]
+    guess = next(row for row in answer["releases"] if row["tensorflow"] == "2.20.0")
+    assert guess["fits"] == "unknown"
+    assert guess["install"] == [["python", "-m", "pip", "install", "tensorflow[and-cuda]==2.20.0"]]
 
 
 def test_text_begins_with_what_was_asked_and_the_best(capsys):
@@ -154,3 +155,13 @@ def test_no_text_makes_a_question_fail_otherwise_than_with_a_sentence(text):
             understand(TABLES, **{name: text})
         except BadInput as wrong:
             assert str(wrong).endswith((".", "instead."))
+
+
+def test_a_driver_newer_than_the_tables_is_said(capsys):
+    assert "Driver 999 is of a branch newer than the tables" in run(capsys, "--driver", "999")[1]
+    assert "Driver 550.54.14 is of branch 550" in run(capsys, "--driver", "550.54.14")[1]
+
+
+def test_a_best_guess_is_said_to_be_one(capsys):
+    out = run(capsys, "--gpu", "RTX 5090", "--driver", "570.86.10", "--python", "3.12")[1]
+    assert "the best guess is TensorFlow 2.20.0" in " ".join(out.split())

@@ -43,8 +43,8 @@ def best(fits: tuple[Fit, ...]) -> Optional[Fit]:
 
 
 def perhaps(fits: tuple[Fit, ...]) -> Optional[Fit]:
-    """The newest release that may fit."""
-    return next((fit for fit in fits if fit.fits == "unknown"), None)
+    """The best guess: of the releases that may fit the newest with the fewest doubts."""
+    return min((fit for fit in fits if fit.fits == "unknown"), key=lambda fit: len(fit.against), default=None)
 
 
 def _same(version: str, wanted: str) -> bool:

@@ -87,7 +87,7 @@ def _gpu(tables: Tables, name: str) -> Union[Gpu, ComputeCapability, None]:
             known = [r.compute_capability for r in tables.rows(ComputeCapability)]
             raise BadInput(
                 _("There is no compute capability {name} in the tables; the nearest are {near}.").format(
-                    name=name, near=", ".join(_nearest(name, known))
+                    name=name, near=", ".join(_nearest_capabilities(name, known))
                 )
             )
         return row
@@ -100,6 +100,14 @@ def _gpu(tables: Tables, name: str) -> Union[Gpu, ComputeCapability, None]:
         text += " " + (_("Near it are: {near}.").format(near=hint) if hint else "")
         raise BadInput(text.rstrip() + " " + _("A compute capability such as 8.6 can be given instead."))
     return found
+
+
+def _nearest_capabilities(text: str, known: Sequence[str], count: int = 2) -> tuple[str, ...]:
+    """The numerically nearest compute capabilities to "9.1" or "sm_91", in order."""
+    digits = text.strip().rpartition("_")[2]
+    wanted = float(digits) if "." in digits or len(digits) < 2 else float(digits[:-1] + "." + digits[-1])
+    near = sorted(known, key=lambda value: abs(float(value) - wanted))[:count]
+    return tuple(sorted(near, key=Version))
 
 
 def _refuse_architecture(tables: Tables, name: str) -> None:

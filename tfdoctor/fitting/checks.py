@@ -9,10 +9,23 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from tfdoctor.fitting.asked import Asked
+from tfdoctor.fitting.install import extra_installs
 from tfdoctor.fitting.reasons import Reason, Says
 from tfdoctor.i18n import _
 from tfdoctor.tables import Tables, driver_branch_of, fits
-from tfdoctor.tables.rows import ComputeCapability, CudnnSupport, DriverBranch, TfPlatform, TfRelease, as_text, runs_on
+from tfdoctor.tables.rows import (
+    ComputeCapability,
+    CudnnSupport,
+    DriverBranch,
+    TfDefect,
+    TfPlatform,
+    TfRelease,
+    as_text,
+    runs_on,
+)
+
+#: RTX 50 with 2.16 to 2.20; https://github.com/tensorflow/tensorflow/issues/101746 and 90291 tell the same.
+NEWER_GPU_FAILS = "https://github.com/tensorflow/tensorflow/issues/99592"
 
 
 def wheel_platform(release: TfRelease, asked: Asked) -> Optional[TfPlatform]:
@@ -156,7 +169,19 @@ def gpu_code(tables: Tables, release: TfRelease, asked: Asked) -> Iterator[Reaso
         text = _("It has no code for {gpu}; it was built for {listed}.").format(gpu=gpu, listed=listed)
         yield Reason(Says.NO, text, release.source)
         return
+    else:
+        yield from _newer_than_build(release, capability, gpu)
     yield from _compiled_at_first_use(tables, release, asked, gpu)
+
+
+def _newer_than_build(release: TfRelease, capability: ComputeCapability, gpu: str) -> Iterator[Reason]:
+    """Only PTX, and from a CUDA that does not know the GPU: `check` says the same (gpu-arch-newer-than-build)."""
+    if release.cuda_minor is None or Version(capability.first_cuda) <= Version(release.cuda_minor):
+        return
+    text = _("It was built with CUDA {cuda}, and {first} is the first that knows {gpu}: the GPU is listed, and people report "
+             "that operations fail on such GPUs with CUDA_ERROR_INVALID_PTX.")
+    text = text.format(cuda=release.cuda_minor, first=capability.first_cuda, gpu=gpu)
+    yield Reason(Says.OPEN, text, NEWER_GPU_FAILS)
 
 
 def _code_of(release: TfRelease) -> tuple[str, ...]:
@@ -339,7 +364,7 @@ def _upper(row: CudnnSupport) -> str:
 
 def by_hand(tables: Tables, release: TfRelease, asked: Asked) -> Iterator[Reason]:
     """What pip does not bring: the CUDA libraries of releases without the extra and-cuda."""
-    by_pip = release.and_cuda is not None and asked.system in ("linux", "wsl2")
+    by_pip = extra_installs(tables, release, asked)
     if by_pip or asked.cuda is not None or release.cuda is None:
         return
     text = _("CUDA {cuda} and cuDNN {cudnn} must be on the system: pip does not bring them with this release.")
@@ -352,7 +377,9 @@ def defects(tables: Tables, release: TfRelease, asked: Asked) -> Iterator[Reason
     for defect in tables.defects(release.version):
         if system_name not in defect.systems:
             continue
-        if defect.stops_pip_libraries and asked.cuda is None:
+        if defect.pythons:
+            yield from _on_some_pythons(defect, asked)
+        elif defect.stops_pip_libraries and asked.cuda is None:
             text = _("Known fault: {what}. With the NVIDIA libraries from pip: {effect}. Instead: {instead}.").format(
                 what=defect.what, effect=defect.effect, instead=defect.instead
             )
@@ -360,6 +387,15 @@ def defects(tables: Tables, release: TfRelease, asked: Asked) -> Iterator[Reason
         elif defect.pins:
             text = _("{what}; {effect}.").format(what=defect.what[:1].upper() + defect.what[1:], effect=defect.effect)
             yield Reason(Says.NOTE, text, defect.source, pins=defect.pins)
+
+
+def _on_some_pythons(defect: TfDefect, asked: Asked) -> Iterator[Reason]:
+    """What the Python that was asked about does not share is not mentioned; the command leaves such an extra out."""
+    if asked.python is None or "cp" + asked.python.replace(".", "") in defect.pythons:
+        text = _("{what}; {effect}. Instead: {instead}.").format(
+            what=defect.what[:1].upper() + defect.what[1:], effect=defect.effect, instead=defect.instead
+        )
+        yield Reason(Says.NOTE, text, defect.source, pins=defect.pins)
 
 
 def _gpu_text(asked: Asked, capability: ComputeCapability) -> str:

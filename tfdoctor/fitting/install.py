@@ -28,8 +28,16 @@ def _requirements(tables: Tables, release: TfRelease, asked: Asked) -> tuple[str
             return (f"{plugin}{version}",)
         return f"tensorflow=={release.version}", f"{plugin}{version}"
     name = release.gpu_distribution
-    by_pip = release.and_cuda is not None and asked.cuda is None and asked.system in ("linux", "wsl2")
+    by_pip = extra_installs(tables, release, asked) and asked.cuda is None
     return (f"{name}[and-cuda]=={release.version}" if by_pip else f"{name}=={release.version}",)
+
+
+def extra_installs(tables: Tables, release: TfRelease, asked: Asked) -> bool:
+    """Whether the release has an extra and-cuda that pip can install on the system and Python that were asked about."""
+    if release.and_cuda is None or asked.system not in ("linux", "wsl2"):
+        return False
+    tag = "cp" + (asked.python or "").replace(".", "")
+    return not any(tag in defect.pythons and defect.stops_pip_libraries for defect in tables.defects(release.version))
 
 
 def plugin_for(tables: Tables, plugin: str, release: TfRelease, asked: Asked) -> Optional[Plugin]:

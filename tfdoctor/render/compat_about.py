@@ -7,8 +7,8 @@ from typing import Optional
 
 from tfdoctor.fitting.asked import Asked
 from tfdoctor.i18n import _
-from tfdoctor.tables import Tables
-from tfdoctor.tables.rows import ComputeCapability, Gpu, Instance, NodeBaseline
+from tfdoctor.tables import Tables, driver_branch_of
+from tfdoctor.tables.rows import ComputeCapability, DriverBranch, Gpu, Instance, NodeBaseline
 
 
 def lines(tables: Tables, asked: Asked) -> list[str]:
@@ -120,6 +120,11 @@ def _capability(row: ComputeCapability) -> Iterator[str]:
 def _driver(tables: Tables, driver: str) -> Iterator[str]:
     row = tables.driver_branch(driver)
     if row is None:
+        return
+    newest = max(known.branch for known in tables.rows(DriverBranch))
+    if (driver_branch_of(driver) or 0) > newest:
+        text = _("Driver {driver} is of a branch newer than the tables, which end with {newest} (CUDA {cuda}).")
+        yield text.format(driver=driver, newest=newest, cuda=row.cuda)
         return
     text = _("Driver {driver} is of branch {branch} and knows CUDA up to {cuda} (CUDA driver API version).")
     yield text.format(driver=driver, branch=row.branch, cuda=row.cuda) + (

@@ -188,7 +188,7 @@ class TfDefect(Row):
     """A fault of published releases: which, where, what happens and what to install instead.
 
     ``stops_pip_libraries``: with the NVIDIA libraries from pip no GPU is used (a toolkit on the system is not
-    affected). ``pins``: requirements that avoid it.
+    affected). ``pins``: requirements that avoid it. ``pythons``: the wheel tags ("cp311") that it concerns; empty: all.
     """
 
     id: str
@@ -199,6 +199,7 @@ class TfDefect(Row):
     instead: str
     stops_pip_libraries: bool
     pins: tuple[str, ...]
+    pythons: tuple[str, ...]
 
 
 @dataclass(frozen=True)

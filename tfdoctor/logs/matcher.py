@@ -13,14 +13,16 @@ from tfdoctor.tables.log_rows import KnownError
 
 #: Line numbers kept for one message. The count goes on, so that memory stays constant.
 KEPT_LINES = 1000
-#: A message that was there so many times is not looked for any longer, but in the last block: a log that repeats one
+#: A message that was there so many times is not looked for any longer, but in the last lines: a log that repeats one
 #: line stays fast.
 ENOUGH = 1000
 #: The same for a message that only states facts, or that is harmless.
 ENOUGH_MILD = 100
 #: A message whose words were in so many lines in vain, for each time that it was there, is looked for in one block of
-#: SAMPLED only, and in the last one, where a program that failed says why.
+#: SAMPLED only, and in the last lines, where a program that failed says why.
 IN_VAIN, SAMPLED = 5000, 32
+#: Last lines of a log in which everything is looked for.
+LAST_LINES = 2000
 #: Error-like lines kept for a log in which nothing is known.
 KEPT_ODD = 20
 #: Characters of a line that a regular expression sees, around the words: a bound on its time.
@@ -124,9 +126,13 @@ class _Look:
         hits = self.found[index].count if index in self.found else 0
         return self.vain.get(index, 0) >= IN_VAIN * (hits + 1)
 
+    def enough(self, index: int) -> bool:
+        """Whether a row's message was there so often that more of it says nothing new."""
+        return index in self.found and self.found[index].more
+
     def wants(self, index: int, sample: bool) -> bool:
-        """Whether a row is to be looked for in the next block; `sample`: also where its words are mostly in vain."""
-        return not (index in self.found and self.found[index].more) and (sample or not self.tired(index))
+        """Whether a row is to be looked for; `sample`: also where its words are mostly in vain."""
+        return not self.enough(index) and (sample or not self.tired(index))
 
     def wants_odd(self, sample: bool) -> bool:
         """Whether lines that look like errors are still wanted."""
@@ -162,18 +168,22 @@ class Matcher:
         words = self._everything
         for number, (block, last) in enumerate(_with_last(blocks)):
             lines = block.first_line - 1 + block.lines + (block.text[block.own - 1 : block.own] != b"\n")
-            sample = number % SAMPLED == 0
+            sample = number % SAMPLED == SAMPLED - 1
             words = self._everything if last else self._wanted(words, look, sample)
-            self._look_at(block, words, look, sample=sample or last)
+            self._look_at(block, words, look, sample, lines - LAST_LINES if last else None)
         return look.result(lines)
 
-    def _look_at(self, block: Block, words: _Words, look: _Look, *, sample: bool) -> None:
+    def _look_at(self, block: Block, words: _Words, look: _Look, sample: bool, whole_after: Optional[int]) -> None:
+        """Look through a block; after the line `whole_after` for everything, before it for what is still wanted."""
         for number, start, end, rows in words.candidates(block):
+            whole = whole_after is not None and number > whole_after
             known = False
             for index in rows:
-                if sample or not look.tired(index):
+                if whole or look.wants(index, sample):
                     known = self._try(index, block, number, start, end, look) or known
-            if not known and look.wants_odd(sample):
+                else:
+                    known = known or look.enough(index)
+            if not known and look.wants_odd(sample or whole):
                 look.note_odd(number, _text(block.text, start, end))
 
     def _wanted(self, words: _Words, look: _Look, sample: bool) -> _Words:

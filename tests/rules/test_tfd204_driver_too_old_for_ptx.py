@@ -43,7 +43,7 @@ def test_build_not_measured() -> None:
 
 def test_is_a_warning_that_does_not_decide() -> None:
     assert rule.severity is Severity.WARNING
-    sick = machine("535.183.01", "12.2")
+    sick = machine("535.183.01", "12.2").but(facts.kernel_driver(loaded_version="535.183.01"))
     assert sick.found(rule).severity is None
     assert decide(sick.outcomes(rule), sick.facts()).gpu == "yes"
 

@@ -23,6 +23,9 @@ from tfdoctor.probes.surroundings import Jetson
 # nvidia-smi's errors that are about one GPU give its address.
 _NAMED = re.compile(r"\bGPU ([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])", re.I)
 
+# What nvidia-smi says where it was installed for a GPU. Without a look at the bus that is the best there is.
+SPEAKS_OF_DRIVER = ("driver-not-loaded", "version-mismatch", "no-devices", "no-permission", "unknown")
+
 
 @dataclass(frozen=True)
 class GpuMachine:
@@ -106,6 +109,8 @@ def _driven(
     named = _NAMED.search(smi.text) if smi is not None else None
     if smi is not None and named:
         return GpuMachine(_("nvidia-smi names the GPU at {bus}").format(bus=named.group(1).lower()), None, smi.source)
+    if smi is not None and smi.problem in SPEAKS_OF_DRIVER:
+        return GpuMachine(_("nvidia-smi speaks of NVIDIA's driver"), None, smi.source)
     if log is not None and log.xids:
         return GpuMachine(_("NVIDIA's driver reports on {bus}").format(bus=log.xids[0].bus), None, log.source)
     if kernel is not None and kernel.loaded_version:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Optional
 
+from tfdoctor.children import Completed
 from tfdoctor.engine import probe
 from tfdoctor.host import Host
 from tfdoctor.i18n import _
@@ -40,8 +41,7 @@ def nvidia_smi(host: Host, nvml: Optional[Nvml]) -> NvidiaSmi:
         raise NotApplicable(_("NVML answered, so nvidia-smi was not asked"))
     if host.live and nvml is not None and nvml.state == "timed-out":
         raise Unavailable(_("NVML did not answer, so nvidia-smi was not asked"))
-    done = host.capture("nvidia-smi.txt")
-    source = "nvidia-smi"
+    done, source = _printed(host)
     if done is None:
         return NvidiaSmi("missing", None, "", "", source)
     if done.timed_out:
@@ -59,3 +59,13 @@ def nvidia_smi(host: Host, nvml: Optional[Nvml]) -> NvidiaSmi:
         source=source,
         library_version=smi_error.library_version(printed),
     )
+
+
+def _printed(host: Host) -> tuple[Optional[Completed], str]:
+    """nvidia-smi's table; in a recording without one what `nvidia-smi -q -x` printed, which may be the error."""
+    try:
+        return host.capture("nvidia-smi.txt"), "nvidia-smi"
+    except Unavailable:
+        if host.live:
+            raise
+        return host.capture("nvidia-smi-q.xml"), "nvidia-smi -q -x"

@@ -55,7 +55,9 @@ def main() -> None:
             seconds, worked = time.perf_counter() - started, time.process_time() - worked
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
             assert "gpu-memory-batch-too-large" in [a.name for a in result.answers]
-            print(f"{name}, {size} MB, {result.lines} lines: {size / seconds:.0f} MB/s ({size / worked:.0f} of processor time), peak {peak:.0f} MB")
+            print(
+                f"{name}, {size} MB, {result.lines} lines: {size / seconds:.0f} MB/s ({size / worked:.0f} of processor time), peak {peak:.0f} MB"
+            )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Writes docs/diagnoses/ from the same text that `tfdoctor explain CODE` prints.
 
-    python scripts/build_docs.py           write
-    python scripts/build_docs.py --check   exit 1 when the folder is not what would be written
+python scripts/build_docs.py           write
+python scripts/build_docs.py --check   exit 1 when the folder is not what would be written
 """
 
 from __future__ import annotations

@@ -115,7 +115,9 @@ def stands() -> dict[str, Stand]:
     pair_files, pair_links = wide("0000:01:00.0", "0000:02:00.0", device="0x2204", device_class="0x030000")
     buses = ("19", "3b", "4c", "5d", "9b", "bb", "cb", "db")
     eight_files, eight_links = wide(*(f"0000:{b}:00.0" for b in buses), device="0x2330")
-    switch_files, switch_links = wide(*(f"0000:{b:02x}:00.0" for b in range(5, 9)), device="0x22a3", device_class="0x068000", first=10)
+    switch_files, switch_links = wide(
+        *(f"0000:{b:02x}:00.0" for b in range(5, 9)), device="0x22a3", device_class="0x068000", first=10
+    )
     nodes = {f"/dev/nvidia{n}": "" for n in range(8)}
     waiting = {f"gpu.{n}.fabric": "1 0 0" for n in range(8)}
     loaded = driver("550.54.14")
@@ -199,7 +201,9 @@ def cuda_profile(stand: Stand) -> fake_cuda.Profile:
     """libcuda's view of the GPUs that NVML's profile has."""
     told: Mapping[str, Any] = stand.profile.values if stand.profile is not None else {}
     count = int(told.get("count", 1))
-    same = {f"gpu.{i}.{key}": told.get(f"gpu.{i}.{key}") for i in range(count) for key in ("name", "compute_capability")}
+    same = {
+        f"gpu.{i}.{key}": told.get(f"gpu.{i}.{key}") for i in range(count) for key in ("name", "compute_capability")
+    }
     known = {key: value for key, value in same.items() if value is not None}
     version = {"driver_version": told["cuda_driver"]} if "cuda_driver" in told else {}
     return fake_cuda.profile(count=count).but({**known, **version, **stand.cuda})
@@ -256,7 +260,12 @@ def neutral(folder: Path, paths: Mapping[str, str]) -> None:
                 text = text.replace(old, new)
             path.write_text(_without_own(path, text))
     absent = folder / "absent.txt"
-    lines = set(absent.read_text().splitlines()) | {"/opt/cuda", "/usr/local/cuda", "/usr/local/cuda*", "/usr/local/cuda-*"}
+    lines = set(absent.read_text().splitlines()) | {
+        "/opt/cuda",
+        "/usr/local/cuda",
+        "/usr/local/cuda*",
+        "/usr/local/cuda-*",
+    }
     absent.write_text("".join(f"{line}\n" for line in sorted(lines)))
 
 

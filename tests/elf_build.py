@@ -54,7 +54,17 @@ def build(
         options += ["-Wl,--enable-new-dtags", f"-Wl,-rpath,{':'.join(runpath)}"]
     if rpath:
         options += ["-Wl,--disable-new-dtags", f"-Wl,-rpath,{':'.join(rpath)}"]
-    command = [compiler() or "cc", "-shared", "-fPIC", "-nostdlib" if not source else "-O0", "-x", "c", "-", "-o", str(path)]
+    command = [
+        compiler() or "cc",
+        "-shared",
+        "-fPIC",
+        "-nostdlib" if not source else "-O0",
+        "-x",
+        "c",
+        "-",
+        "-o",
+        str(path),
+    ]
     command += ["-x", "none", *options, *map(str, needs), *(["-ldl"] if source else [])]
     subprocess.run(command, input=source or "int x;", text=True, check=True, capture_output=True)
     return path
@@ -76,7 +86,17 @@ int main(int argc, char **argv) {
 def build_program(path: Path, *, rpath: Sequence[str]) -> Path:
     """A program with an RPATH: `program LIBRARY NAME` prints what the library's dlopen of NAME finds."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    command = [compiler() or "cc", "-x", "c", "-", "-o", str(path), "-Wl,--disable-new-dtags", f"-Wl,-rpath,{':'.join(rpath)}", "-ldl"]
+    command = [
+        compiler() or "cc",
+        "-x",
+        "c",
+        "-",
+        "-o",
+        str(path),
+        "-Wl,--disable-new-dtags",
+        f"-Wl,-rpath,{':'.join(rpath)}",
+        "-ldl",
+    ]
     subprocess.run(command, input=PROGRAM, text=True, check=True, capture_output=True)
     return path
 

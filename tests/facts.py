@@ -903,7 +903,10 @@ def _mig_a100() -> Machine:
         compute_capability="8.0",
         memory_total=80 * GIB,
         mig=True,
-        mig_instances=(MigInstance("3g.40gb", 40 * GIB, "MIG-11111111-2222-3333-4444-555555555555"), MigInstance("2g.20gb", 20 * GIB, "MIG-66666666-2222-3333-4444-555555555555")),
+        mig_instances=(
+            MigInstance("3g.40gb", 40 * GIB, "MIG-11111111-2222-3333-4444-555555555555"),
+            MigInstance("2g.20gb", 20 * GIB, "MIG-66666666-2222-3333-4444-555555555555"),
+        ),
         ecc=Ecc(True, True, 0, 0, 0, 0, 0),
         rows=RowRemap(0, 0, False, False),
         temperature_slowdown=92,

@@ -47,12 +47,22 @@ TENSORFLOW: Mapping[str, str] = {
 
 
 def distribution(
-    site: Path, name: str, version: str, files: Mapping[str, str] | None = None, requires: Sequence[str] = (), folder: str = ""
+    site: Path,
+    name: str,
+    version: str,
+    files: Mapping[str, str] | None = None,
+    requires: Sequence[str] = (),
+    folder: str = "",
 ) -> Path:
     """Install a distribution: its files, METADATA, RECORD and INSTALLER. Returns the .dist-info folder."""
     info = site / (folder or f"{name.replace('-', '_')}-{version}.dist-info")
     info.mkdir(parents=True)
-    lines = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {version}", *(f"Requires-Dist: {r}" for r in requires)]
+    lines = [
+        "Metadata-Version: 2.1",
+        f"Name: {name}",
+        f"Version: {version}",
+        *(f"Requires-Dist: {r}" for r in requires),
+    ]
     (info / "METADATA").write_text("\n".join([*lines, "", "A description.", "Name: not-this-one", ""]))
     (info / "INSTALLER").write_text("pip\n")
     rows = []

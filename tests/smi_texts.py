@@ -81,7 +81,9 @@ GPU_ROW = (
 )
 
 
-def matrix(names: Sequence[str], cells: Sequence[Sequence[str]], tails: Sequence[str], titles: str, bold: bool = True) -> str:
+def matrix(
+    names: Sequence[str], cells: Sequence[Sequence[str]], tails: Sequence[str], titles: str, bold: bool = True
+) -> str:
     """`nvidia-smi topo -m`, with tabs, and on a terminal with its escape codes."""
     start, end = ("\x1b[4m", "\x1b[0m") if bold else ("", "")
     lines = ["\t" + start + "\t".join([*names, titles]) + end]

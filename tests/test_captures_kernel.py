@@ -33,7 +33,9 @@ def recording(folder: Path, files: dict[str, Path]) -> Facts:
 
 def test_eight_h100_and_four_switches(captures, tmp_path):
     found = recording(tmp_path, {"lspci-vvv.txt": captures / "lspci/h100x8-vvv-nvidia-only.txt"}).get(Pci)
-    assert [d.address for d in found.nvidia_gpus] == [f"0000:{bus}:00.0" for bus in ("19", "3b", "4c", "5d", "9b", "bb", "cb", "db")]
+    assert [d.address for d in found.nvidia_gpus] == [
+        f"0000:{bus}:00.0" for bus in ("19", "3b", "4c", "5d", "9b", "bb", "cb", "db")
+    ]
     assert {d.link for d in found.nvidia_gpus} == {Link(5, 16, 5, 16)}
     assert {d.device for d in found.nvidia_gpus} == {"2330"}
     assert {d.bars for d in found.nvidia_gpus} == {(16 * 2**20, 128 * 2**30, 32 * 2**20)}

@@ -225,7 +225,11 @@ TOPO = [
 
 @pytest.mark.parametrize(("name", "pairs", "cpus", "numa"), TOPO)
 def test_topology(
-    captures: Path, name: str, pairs: dict[tuple[int, int], str], cpus: Optional[list[str]], numa: Optional[dict[int, int]]
+    captures: Path,
+    name: str,
+    pairs: dict[tuple[int, int], str],
+    cpus: Optional[list[str]],
+    numa: Optional[dict[int, int]],
 ) -> None:
     found = smi_topo.parse(text_of(captures, name))
     assert found is not None
@@ -294,7 +298,9 @@ def test_errors(captures: Path, name: str, code: Optional[int], problem: str) ->
     assert smi_error.problem_of(text, None) == problem  # as a recording has it
 
 
-@pytest.mark.parametrize(("name", "version"), [("errors/mismatch-new.txt", "570.124"), ("run-here/smi-errors/mismatch.txt", "535.261")])
+@pytest.mark.parametrize(
+    ("name", "version"), [("errors/mismatch-new.txt", "570.124"), ("run-here/smi-errors/mismatch.txt", "535.261")]
+)
 def test_library_version_of_a_mismatch(captures: Path, name: str, version: str) -> None:
     assert smi_error.library_version(text_of(captures, name)) == version
 

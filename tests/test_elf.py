@@ -20,13 +20,20 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     need_compiler()
     folder = tmp_path_factory.mktemp("elf")
     low = build(folder / "liblow.so.2")
-    return build(folder / "libone.so.1.2.3", soname="libone.so.1", needs=[low], runpath=["$ORIGIN/a", "/b", "$ORIGIN/a"])
+    return build(
+        folder / "libone.so.1.2.3", soname="libone.so.1", needs=[low], runpath=["$ORIGIN/a", "/b", "$ORIGIN/a"]
+    )
 
 
 def test_what_the_loader_reads(library: Path) -> None:
     elf = LiveHost().elf(str(library))
     assert elf is not None
-    assert (elf.soname, elf.needed, elf.runpath, elf.rpath) == ("libone.so.1", ("liblow.so.2",), ("$ORIGIN/a", "/b"), ())
+    assert (elf.soname, elf.needed, elf.runpath, elf.rpath) == (
+        "libone.so.1",
+        ("liblow.so.2",),
+        ("$ORIGIN/a", "/b"),
+        (),
+    )
     assert elf.bits == 64
     assert not elf.problem
 
@@ -92,6 +99,11 @@ def test_no_bytes_make_it_raise(rubbish: bytes) -> None:
         assert read_elf(io.BytesIO(head + rubbish), "x").real == "x"
 
 
-@given(st.dictionaries(st.sampled_from(["real", "soname", "bits", "needed", "runpath", "no_default", "odd"]), st.none() | st.integers() | st.lists(st.text()) | st.text()))
+@given(
+    st.dictionaries(
+        st.sampled_from(["real", "soname", "bits", "needed", "runpath", "no_default", "odd"]),
+        st.none() | st.integers() | st.lists(st.text()) | st.text(),
+    )
+)
 def test_no_recorded_summary_makes_it_raise(recorded: dict[str, object]) -> None:
     assert isinstance(from_json(recorded), Elf)

@@ -59,7 +59,10 @@ NO_CUDA = "I external/local_xla/xla/tsl/cuda/cudart_stub.cc:31] Could not find c
     [
         ((), ""),
         (("gpu=none",), ""),
-        (("gpu=RTX 3090", "tensorflow=2.18.0", "install=pip install tensorflow", "os=Ubuntu 22.04"), "cuda-extra-not-installed"),
+        (
+            ("gpu=RTX 3090", "tensorflow=2.18.0", "install=pip install tensorflow", "os=Ubuntu 22.04"),
+            "cuda-extra-not-installed",
+        ),
         (("gpu=RTX 4090", "tensorflow=2.13.1", "cuda=12.4"), "cuda-major-mismatch"),
     ],
 )
@@ -71,23 +74,67 @@ def test_the_same_line_decided_by_what_is_given(given: tuple[str, ...], expected
     ("log", "given", "expected"),
     [
         ("kernel version 470.103.1 does not match DSO version 470.141.3", (), "driver-library-kernel-mismatch"),
-        ("kernel version 470.103.1 does not match DSO version 515.65.1", ("container=docker",), "docker-libcuda-host-mismatch"),
-        ("CUDA driver version is insufficient for CUDA runtime version", ("driver=450.80.02", "tensorflow=2.15.0"), "driver-too-old"),
-        ("CUDA driver version is insufficient for CUDA runtime version", ("container=docker",), "docker-run-without-gpus"),
+        (
+            "kernel version 470.103.1 does not match DSO version 515.65.1",
+            ("container=docker",),
+            "docker-libcuda-host-mismatch",
+        ),
+        (
+            "CUDA driver version is insufficient for CUDA runtime version",
+            ("driver=450.80.02", "tensorflow=2.15.0"),
+            "driver-too-old",
+        ),
+        (
+            "CUDA driver version is insufficient for CUDA runtime version",
+            ("container=docker",),
+            "docker-run-without-gpus",
+        ),
         ("all CUDA-capable devices are busy or unavailable", (), "compute-mode-exclusive"),
         ("all CUDA-capable devices are busy or unavailable", ("os=WSL2",), "wsl2-host-regression"),
         ("all CUDA-capable devices are busy or unavailable", ("gpu=GRID T4-8Q",), "vgpu-license-missing"),
         (OOM, (), "gpu-memory-batch-too-large"),
         (OOM, ("gpu=Jetson Nano 4GB",), "jetson-unified-memory-exhausted"),
-        (f"{OOM}\nAllocator (GPU_0_bfc) ran out of memory trying to allocate 200.0MiB (rounded to 1)\nLimit:  10000000000\nInUse:  4000000000", (), "gpu-memory-fragmented"),
-        ("ERROR: No matching distribution found for tensorflow==2.3.0", ("python=3.11", "os=Ubuntu 22.04"), "python-version-unsupported"),
+        (
+            f"{OOM}\nAllocator (GPU_0_bfc) ran out of memory trying to allocate 200.0MiB (rounded to 1)\nLimit:  10000000000\nInUse:  4000000000",
+            (),
+            "gpu-memory-fragmented",
+        ),
+        (
+            "ERROR: No matching distribution found for tensorflow==2.3.0",
+            ("python=3.11", "os=Ubuntu 22.04"),
+            "python-version-unsupported",
+        ),
         ("ERROR: No matching distribution found for tensorflow", ("os=Alpine Linux", "python=3.9"), "musl-no-wheels"),
-        ("ERROR: No matching distribution found for tensorflow==2.10.0", ("os=macOS 13 (M1)", "python=3.9"), "macos-arm64-package-name"),
-        ("Loaded runtime CuDNN library: 8.0.4 but source was compiled with: 8.1.0.", ("install=conda",), "cudnn-runtime-older-than-build"),
-        ("CUDNN_STATUS_EXECUTION_FAILED", ("gpu=Tesla V100", "cudnn=9.12", "tensorflow=2.20.0"), "cudnn-dropped-this-gpu"),
-        ("no kernel image is available for execution on the device", ("gpu=RTX 5090", "tensorflow=2.19.0"), "gpu-arch-newer-than-build"),
-        ("no kernel image is available for execution on the device", ("gpu=GeForce 940MX (cc 5.0)",), "gpu-arch-not-in-build-old"),
-        ("nvidia-container-cli: initialization error: load library failed: libnvidia-ml.so.1: cannot open", ("install=snap install docker",), "docker-snap"),
+        (
+            "ERROR: No matching distribution found for tensorflow==2.10.0",
+            ("os=macOS 13 (M1)", "python=3.9"),
+            "macos-arm64-package-name",
+        ),
+        (
+            "Loaded runtime CuDNN library: 8.0.4 but source was compiled with: 8.1.0.",
+            ("install=conda",),
+            "cudnn-runtime-older-than-build",
+        ),
+        (
+            "CUDNN_STATUS_EXECUTION_FAILED",
+            ("gpu=Tesla V100", "cudnn=9.12", "tensorflow=2.20.0"),
+            "cudnn-dropped-this-gpu",
+        ),
+        (
+            "no kernel image is available for execution on the device",
+            ("gpu=RTX 5090", "tensorflow=2.19.0"),
+            "gpu-arch-newer-than-build",
+        ),
+        (
+            "no kernel image is available for execution on the device",
+            ("gpu=GeForce 940MX (cc 5.0)",),
+            "gpu-arch-not-in-build-old",
+        ),
+        (
+            "nvidia-container-cli: initialization error: load library failed: libnvidia-ml.so.1: cannot open",
+            ("install=snap install docker",),
+            "docker-snap",
+        ),
     ],
 )
 def test_look_alikes(log: str, given: tuple[str, ...], expected: str) -> None:
@@ -165,7 +212,10 @@ def test_an_illegal_address_alone_does_not_blame_ptxas() -> None:
     line = "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered"
     assert first_cause(line) == "xid31-software-fault"
     assert ask(line).answers[0].alternatives[0] == "xid13-application-fault"
-    assert first_cause(f"You are using ptxas 10.1.243, which is older than 11.1.\n{line}") == "ptxas-older-than-11.1-miscompile"
+    assert (
+        first_cause(f"You are using ptxas 10.1.243, which is older than 11.1.\n{line}")
+        == "ptxas-older-than-11.1-miscompile"
+    )
     assert first_cause(line, "cuda=10.1", "tensorflow=2.3.0") == "ptxas-older-than-11.1-miscompile"
 
 
@@ -188,7 +238,10 @@ def test_two_faults_are_two_answers() -> None:
 
 
 def test_what_the_log_states_is_used() -> None:
-    log = "TensorFlow version: 2.13.0\n| NVIDIA-SMI 535.54.03    Driver Version: 535.54.03    CUDA Version: 12.2     |\n" + NO_CUDA
+    log = (
+        "TensorFlow version: 2.13.0\n| NVIDIA-SMI 535.54.03    Driver Version: 535.54.03    CUDA Version: 12.2     |\n"
+        + NO_CUDA
+    )
     explanation = ask(log)
     assert explanation.situation["tensorflow"] == "2.13.0"
     assert explanation.situation["driver"] == "535.54.03"
@@ -198,7 +251,9 @@ def test_what_the_log_states_is_used() -> None:
 def test_a_slow_first_start_is_harmless_until_something_fails() -> None:
     line = "TensorFlow was not built with CUDA kernel binaries compatible with compute capability 9.0. CUDA kernels will be jit-compiled from PTX"
     assert [a.role for a in ask(line).answers] == ["harmless"]
-    assert first_cause(f"{line}\n'cuModuleLoadData' failed with 'CUDA_ERROR_INVALID_PTX'") == "gpu-arch-newer-than-build"
+    assert (
+        first_cause(f"{line}\n'cuModuleLoadData' failed with 'CUDA_ERROR_INVALID_PTX'") == "gpu-arch-newer-than-build"
+    )
 
 
 def test_nothing_known_shows_what_looks_like_errors() -> None:
@@ -235,7 +290,7 @@ def test_several_logs(tmp_path: Path) -> None:
 
 def test_what_is_printed_back_names_nobody() -> None:
     log = (
-        "Nov 30 12:00:00 node-of-jane python[1]: File \"/home/janedoe/train.py\" for jane.doe@corp.example token=abcdef1234567890abcdef\n"
+        'Nov 30 12:00:00 node-of-jane python[1]: File "/home/janedoe/train.py" for jane.doe@corp.example token=abcdef1234567890abcdef\n'
         "I cuda_diagnostics.cc:156] kernel driver does not appear to be running on this host (janes-box): /proc/driver/nvidia/version does not exist\n"
         "I cuda_diagnostics.cc:165] hostname: janes-box\n"
         "RuntimeError: cannot reach 203.0.113.77\n"
@@ -371,7 +426,9 @@ def test_a_log_of_another_machine_leaves_this_one_out(tmp_path: Path) -> None:
     (tmp_path / "root" / "etc").mkdir()
     (tmp_path / "root" / "etc" / "os-release").write_text('ID=debian\nVERSION_ID="12"\n', encoding="utf-8")
     log = tmp_path / "log.txt"
-    log.write_text("Could not load dynamic library 'cudart64_110.dll'; dlerror: cudart64_110.dll not found\n", encoding="utf-8")
+    log.write_text(
+        "Could not load dynamic library 'cudart64_110.dll'; dlerror: cudart64_110.dll not found\n", encoding="utf-8"
+    )
     answer = json.loads(cli("--host", str(tmp_path), "--format", "json", str(log)).stdout)
     assert "not from this machine" in answer["remark"]
     assert answer["situation"]["os"] == "windows"

@@ -141,7 +141,9 @@ def test_no_process_is_left(tmp_path: Path) -> None:
 def test_an_interrupt_leaves_no_process(tmp_path: Path) -> None:
     machine = whole_machine.build(tmp_path, nvml=fake_nvml.hanging("nvmlInitWithFlags"))
     argv = [sys.executable, "-m", "tfdoctor", "check", "--timeout", "600"]
-    process = subprocess.Popen(argv, env=machine.variables, cwd=machine.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        argv, env=machine.variables, cwd=machine.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
     deadline = time.monotonic() + 60
     while not psutil.Process(process.pid).children():
         assert time.monotonic() < deadline

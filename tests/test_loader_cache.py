@@ -45,7 +45,9 @@ def test_what_ldconfig_writes(tmp_path: Path, form: str) -> None:
     configuration = tmp_path / "ld.so.conf"
     configuration.write_text(f"{tmp_path}/one\n{tmp_path}/two\n")
     cache = tmp_path / "cache"
-    done = subprocess.run([LDCONFIG, "-X", "-c", form, "-C", str(cache), "-f", str(configuration)], capture_output=True, text=True)
+    done = subprocess.run(
+        [LDCONFIG, "-X", "-c", form, "-C", str(cache), "-f", str(configuration)], capture_output=True, text=True
+    )
     if not cache.is_file():
         pytest.skip(f"this ldconfig writes no such cache: {done.stderr}")
     entries = [e for e in parse_cache(cache.read_bytes()) if str(tmp_path) in e.path]
@@ -63,7 +65,10 @@ def test_what_ldconfig_writes(tmp_path: Path, form: str) -> None:
 
 
 def test_entries_of_another_architecture_are_passed_over() -> None:
-    entries = [CacheEntry("liba.so.1", "/lib32/liba.so.1", 0x0003, ""), CacheEntry("liba.so.1", "/lib/liba.so.1", 0x0303, "")]
+    entries = [
+        CacheEntry("liba.so.1", "/lib32/liba.so.1", 0x0003, ""),
+        CacheEntry("liba.so.1", "/lib/liba.so.1", 0x0303, ""),
+    ]
     found = look_up(entries, "liba.so.1", "EM_X86_64")
     assert found is not None
     assert found.path == "/lib/liba.so.1"

@@ -15,7 +15,6 @@ from real_environments import REPOSITORY, TENSORFLOW, Environments, check, impor
 pytestmark = pytest.mark.real
 
 
-
 def only_without_gpu(names: set[str]) -> None:
     if "no-gpu-machine" not in names:
         pytest.skip("this machine has an NVIDIA GPU, or does not tell")
@@ -109,11 +108,15 @@ def test_broken_metadata_does_not_disturb(environments: Environments) -> None:
 
 
 @pytest.mark.parametrize("version", ["3.9", "3.13"])
-def test_tfdoctor_in_another_python_than_its_target(environments: Environments, plain: Path, tmp_path: Path, version: str) -> None:
+def test_tfdoctor_in_another_python_than_its_target(
+    environments: Environments, plain: Path, tmp_path: Path, version: str
+) -> None:
     """Installed as a user installs it, it says of the target what it says from anywhere else."""
     own = environments.get(f"own-{version}", version)
     source = tmp_path / "source"
-    shutil.copytree(REPOSITORY, source, ignore=shutil.ignore_patterns(".git", "build", "*.egg-info", "__pycache__", ".*_cache"))
+    shutil.copytree(
+        REPOSITORY, source, ignore=shutil.ignore_patterns(".git", "build", "*.egg-info", "__pycache__", ".*_cache")
+    )
     environments.install(own, str(source))
     answer, ours = check(plain, own=str(own)), check(plain)
     assert answer.verdict == ours.verdict

@@ -41,7 +41,9 @@ def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     monkeypatch.setenv("PATH", str(home_of_programs))
     monkeypatch.setattr("tfdoctor.host.live.SYSTEM_FOLDERS", (str(home_of_programs),))
 
-    def make(changes: dict[str, Any] | None = None, programs: dict[str, str] | None = None, env: dict[str, str] | None = None) -> LiveHost:
+    def make(
+        changes: dict[str, Any] | None = None, programs: dict[str, str] | None = None, env: dict[str, str] | None = None
+    ) -> LiveHost:
         for name, script in (programs or {}).items():
             place = home_of_programs / name
             place.write_text(f"#!{sys.executable}\n{script}\n")
@@ -81,7 +83,11 @@ def test_a_workstation_recorded_says_the_same(machine, tmp_path):
         {"/proc/modules": None, "/sys/module/nvidia/version": "535.183.01\n", "/sys/module/nvidia_uvm/x": ""},
         {"/sys/bus": None, "/sys/devices": None, "/dev/nvidia-uvm": None},
         {"/proc/self/cgroup": "0::/kubepods/pod8f3a1b2c-1111-4222-8333-444455556666/x\n", "/proc/self/limits": None},
-        {"/proc/version": "Linux version 5.15.153.1-microsoft-standard-WSL2 (a@b)", "/proc/sys/kernel/osrelease": "5.15.153.1-microsoft-standard-WSL2\n", "/dev/dxg": ""},
+        {
+            "/proc/version": "Linux version 5.15.153.1-microsoft-standard-WSL2 (a@b)",
+            "/proc/sys/kernel/osrelease": "5.15.153.1-microsoft-standard-WSL2\n",
+            "/dev/dxg": "",
+        },
         {"/proc": None, "/sys": None, "/dev": None, "/etc": None},
     ],
 )
@@ -92,7 +98,11 @@ def test_other_machines_recorded_say_the_same(machine, tmp_path, changes):
 
 
 def test_programs_and_their_exit_codes(machine, tmp_path):
-    live = machine(programs={"nvidia-smi": "import sys; print(\"NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.\"); sys.exit(9)"})
+    live = machine(
+        programs={
+            "nvidia-smi": 'import sys; print("NVIDIA-SMI has failed because it couldn\'t communicate with the NVIDIA driver."); sys.exit(9)'
+        }
+    )
     record(live, str(tmp_path / "out"))
     done = RecordedHost(str(tmp_path / "out")).capture("nvidia-smi.txt")
     assert done is not None
@@ -111,7 +121,9 @@ def test_a_log_that_may_not_be_read_is_not_an_empty_one(machine, tmp_path):
 
 def test_the_journal_stands_in_for_a_log_that_may_not_be_read(machine, tmp_path):
     refused = "import sys; sys.exit(1)"
-    live = machine(programs={"dmesg": refused, "journalctl": "print('NVRM: Xid (PCI:0000:01:00): 48, pid=1, name=x, DBE')"})
+    live = machine(
+        programs={"dmesg": refused, "journalctl": "print('NVRM: Xid (PCI:0000:01:00): 48, pid=1, name=x, DBE')"}
+    )
     record(live, str(tmp_path / "out"))
     (xid,) = facts_of(RecordedHost(str(tmp_path / "out"))).get(KernelLog).xids
     assert xid.code == 48
@@ -120,7 +132,18 @@ def test_the_journal_stands_in_for_a_log_that_may_not_be_read(machine, tmp_path)
 def test_every_part_of_the_contract(machine, tmp_path):
     programs = dict.fromkeys(("nvidia-smi", "lspci", "dmesg", "rocm-smi", "modinfo"), "print('something')")
     parts = record(machine(programs=programs), str(tmp_path / "out"))
-    own = {"root", "nvml.json", "target.json", "env.txt", "dev.txt", "space.json", "elf.json", "pip-freeze.txt", "absent.txt", "recording.json"}
+    own = {
+        "root",
+        "nvml.json",
+        "target.json",
+        "env.txt",
+        "dev.txt",
+        "space.json",
+        "elf.json",
+        "pip-freeze.txt",
+        "absent.txt",
+        "recording.json",
+    }
     assert set(parts) == own | set(CAPTURES) - {"journal.txt"}
     about = json.loads((tmp_path / "out/recording.json").read_text())
     assert about["schema"] == 1
@@ -142,7 +165,9 @@ def test_gpus_with_a_stand_in_nvml(machine, tmp_path, monkeypatch):
     record(live, str(tmp_path / "out"))
     recorded = facts_of(RecordedHost(str(tmp_path / "out")))
     one, two = facts_of(live).get(Gpus), recorded.get(Gpus)
-    assert [(g.name, g.bus, g.memory_total, g.nvlinks) for g in one.gpus] == [(g.name, g.bus, g.memory_total, g.nvlinks) for g in two.gpus]
+    assert [(g.name, g.bus, g.memory_total, g.nvlinks) for g in one.gpus] == [
+        (g.name, g.bus, g.memory_total, g.nvlinks) for g in two.gpus
+    ]
     assert uuid not in everything(tmp_path / "out")
     assert RecordedHost(str(tmp_path / "out")).env()["CUDA_VISIBLE_DEVICES"] == two.gpus[1].uuid
 
@@ -162,7 +187,21 @@ SECRETS = {
 
 def test_planted_secrets_are_in_no_part(machine, tmp_path):
     s = SECRETS
-    line = " ".join((f"/home/{s['other']}/x", s["mail"], s["ipv4"], s["ipv6"], s["mac"], f"Serial Number: {s['serial']}", f"GPU-{s['uuid']}", s["token"], f"password={s['password']}", s["user"], s["host"]))
+    line = " ".join(
+        (
+            f"/home/{s['other']}/x",
+            s["mail"],
+            s["ipv4"],
+            s["ipv6"],
+            s["mac"],
+            f"Serial Number: {s['serial']}",
+            f"GPU-{s['uuid']}",
+            s["token"],
+            f"password={s['password']}",
+            s["user"],
+            s["host"],
+        )
+    )
     changes = {
         "/etc/hostname": f"{s['host']}\n",
         "/proc/sys/kernel/hostname": f"{s['host']}\n",

@@ -52,7 +52,10 @@ def test_the_program_reads_standard_input() -> None:
 
 
 def test_arguments_are_the_programs_own() -> None:
-    assert run(sys.executable, "-c", "import sys; print(sys.argv[1:])", "--no-host", "-h").stdout == b"['--no-host', '-h']\n"
+    assert (
+        run(sys.executable, "-c", "import sys; print(sys.argv[1:])", "--no-host", "-h").stdout
+        == b"['--no-host', '-h']\n"
+    )
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")

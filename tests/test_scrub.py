@@ -11,7 +11,11 @@ from hypothesis import strategies as st
 
 from tfdoctor.scrub import Scrubber, strings
 
-ALICE = Scrubber(users=["alice", "root", "gpu"], hosts=["box-7.lab.example", "box-7", "localhost"], homes=["/data/people/alice", "/root", "/"])
+ALICE = Scrubber(
+    users=["alice", "root", "gpu"],
+    hosts=["box-7.lab.example", "box-7", "localhost"],
+    homes=["/data/people/alice", "/root", "/"],
+)
 UUID = "8f3a1b2c-1111-4222-8333-444455556666"
 
 
@@ -115,14 +119,21 @@ def test_what_stays(text):
 
 @pytest.mark.parametrize(
     "value",
-    [{"version": "9.1.0.70"}, {"requires": ["x (>=1.2.3.4)"], "n": 5, "on": True, "none": None}, {"serial": "N/A"}, ["10.3.2.106"]],
+    [
+        {"version": "9.1.0.70"},
+        {"requires": ["x (>=1.2.3.4)"], "n": 5, "on": True, "none": None},
+        {"serial": "N/A"},
+        ["10.3.2.106"],
+    ],
 )
 def test_values_that_stay(value):
     assert Scrubber().value(value) == value
 
 
 def test_values_by_their_keys():
-    assert Scrubber().value({"serial": "AB12", "uuid": f"GPU-{UUID}", "/home/bob/x": ["/home/bob/y"], "token": "t0p"}) == {
+    assert Scrubber().value(
+        {"serial": "AB12", "uuid": f"GPU-{UUID}", "/home/bob/x": ["/home/bob/y"], "token": "t0p"}
+    ) == {
         "serial": "redacted",
         "uuid": "GPU-00000000-0000-0000-0000-000000000001",
         "/home/user/x": ["/home/user/y"],
@@ -152,12 +163,40 @@ def test_names_of_the_trade_are_not_replaced_as_users():
     assert scrub.text("/home/nvidia/x") == "/home/user/x"
 
 
-@given(text=st.text(max_size=300) | st.lists(st.sampled_from(["GPU-", UUID, UUID[:8], ":", "1.2.3.4", "::", "@", "a.b", "/home/", "Users\\", " serial ", "=", "token", "-----BEGIN X-----", "\n", "alice"]), max_size=14).map("".join))
+@given(
+    text=st.text(max_size=300)
+    | st.lists(
+        st.sampled_from(
+            [
+                "GPU-",
+                UUID,
+                UUID[:8],
+                ":",
+                "1.2.3.4",
+                "::",
+                "@",
+                "a.b",
+                "/home/",
+                "Users\\",
+                " serial ",
+                "=",
+                "token",
+                "-----BEGIN X-----",
+                "\n",
+                "alice",
+            ]
+        ),
+        max_size=14,
+    ).map("".join)
+)
 def test_no_text_makes_it_raise(text):
     assert UUID not in ALICE.text(text)
 
 
-JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=20), lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner, max_size=3))
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner, max_size=3),
+)
 
 
 @given(value=JSON)
@@ -172,7 +211,11 @@ def test_names_of_a_machine(tmp_path, monkeypatch):
 
     (tmp_path / "etc").mkdir()
     (tmp_path / "etc/hostname").write_text("deepbox.lab\n")
-    (tmp_path / "etc/passwd").write_text("root:x:0:0::/root:/bin/sh\ncarol:x:1002:1002::/srv/people/carol:/bin/sh\nbroken\n")
+    (tmp_path / "etc/passwd").write_text(
+        "root:x:0:0::/root:/bin/sh\ncarol:x:1002:1002::/srv/people/carol:/bin/sh\nbroken\n"
+    )
     monkeypatch.setenv("USER", "dave")
     scrub = Scrubber.of(LiveHost(root=str(tmp_path)))
-    assert scrub.text("dave carol deepbox deepbox.lab /srv/people/carol/x root") == "user user host host /home/user/x root"
+    assert (
+        scrub.text("dave carol deepbox deepbox.lab /srv/people/carol/x root") == "user user host host /home/user/x root"
+    )

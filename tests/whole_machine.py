@@ -17,8 +17,13 @@ import fake_nvml
 import trees
 from probes.test_libraries import WHEELS, environment
 
-KERNEL_MODULE = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.14  Thu Feb 22 01:44:30 UTC 2024\nGCC version:  gcc\n"
-WIDE = {f"{trees.PCI}/{trees.PORT}/current_link_width": "16\n", f"{trees.PCI}/{trees.PORT}/{trees.CARD}/current_link_width": "16\n"}
+KERNEL_MODULE = (
+    "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.14  Thu Feb 22 01:44:30 UTC 2024\nGCC version:  gcc\n"
+)
+WIDE = {
+    f"{trees.PCI}/{trees.PORT}/current_link_width": "16\n",
+    f"{trees.PCI}/{trees.PORT}/{trees.CARD}/current_link_width": "16\n",
+}
 
 
 @dataclass

@@ -191,7 +191,9 @@ class Facts:
 
     def resting(self) -> frozenset[str]:
         """The names in `missing` that do not arise here; the others could not be looked at."""
-        return frozenset(self.missing()) & {fact_name(k) for k, e in self._lacking.items() if isinstance(e, NotApplicable)}
+        return frozenset(self.missing()) & {
+            fact_name(k) for k, e in self._lacking.items() if isinstance(e, NotApplicable)
+        }
 
 
 def fact_name(kind: type) -> str:

@@ -139,12 +139,18 @@ def check_folder(folder: str) -> None:
     path = Path(folder)
     if path.is_dir():
         if any(path.iterdir()):
-            raise BadInput(_("{folder} is not empty; `tfdoctor record` wants a new or an empty folder.").format(folder=folder))
+            raise BadInput(
+                _("{folder} is not empty; `tfdoctor record` wants a new or an empty folder.").format(folder=folder)
+            )
     elif path.exists() or path.is_symlink():
         raise BadInput(_("{folder} is a file; `tfdoctor record` wants a new or an empty folder.").format(folder=folder))
     elif not path.absolute().parent.is_dir():
         parent = path.absolute().parent
-        raise BadInput(_("{parent} does not exist; {folder} can only be made in a folder that does.").format(parent=parent, folder=folder))
+        raise BadInput(
+            _("{parent} does not exist; {folder} can only be made in a folder that does.").format(
+                parent=parent, folder=folder
+            )
+        )
 
 
 @contextmanager
@@ -203,7 +209,15 @@ class _Recording:
         yield "env.txt", self._environment_text()
         yield "dev.txt", "".join(f"{line}\n" for line in self._device_lines())
         yield "space.json", _json({p: asdict(s) if s else None for p, s in self._notes.spaces.items()})
-        yield "elf.json", _json({self._scrub.text(p): self._scrub.value(e.as_json()) if e else None for p, e in self._notes.elves.items()})
+        yield (
+            "elf.json",
+            _json(
+                {
+                    self._scrub.text(p): self._scrub.value(e.as_json()) if e else None
+                    for p, e in self._notes.elves.items()
+                }
+            ),
+        )
         yield "pip-freeze.txt", self._freeze()
         yield "absent.txt", "".join(f"{path}\n" for path in sorted(self._absent()))
         yield "recording.json", _json(self._about())
@@ -284,7 +298,9 @@ class _Recording:
         if fabric is not None and fabric.running:
             files[PID_FILES[0]] = b""
         groups = {s.gid for s in self._notes.stats.values() if s is not None}
-        others = {p for found in self._notes.globs.values() for p in found} | {p for p, s in self._notes.stats.items() if s}
+        others = {p for found in self._notes.globs.values() for p in found} | {
+            p for p, s in self._notes.stats.items() if s
+        }
         for path, data in files.items():
             if self._may_keep(path):
                 self._place(root, path).write_bytes(recorded_files.kept(path, data, self._scrub, groups))

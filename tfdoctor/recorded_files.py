@@ -77,11 +77,20 @@ def build_cache(entries: Collection[CacheEntry]) -> bytes:
             strings += word.encode() + b"\0"
     strings += b"\0" * (-len(strings) % 8)
     table = b"".join(
-        struct.pack("<iIIIQ", e.flags, offsets[e.soname], offsets[e.path], 0, NAMED_HWCAP | names.index(e.hwcap) if e.hwcap else 0)
+        struct.pack(
+            "<iIIIQ",
+            e.flags,
+            offsets[e.soname],
+            offsets[e.path],
+            0,
+            NAMED_HWCAP | names.index(e.hwcap) if e.hwcap else 0,
+        )
         for e in entries
     )
     at = base + len(strings)
-    extension = struct.pack("<II", EXTENSION_MAGIC, 1) + struct.pack("<IIII", GLIBC_HWCAPS_SECTION, 0, at + 24, 4 * len(names))
+    extension = struct.pack("<II", EXTENSION_MAGIC, 1) + struct.pack(
+        "<IIII", GLIBC_HWCAPS_SECTION, 0, at + 24, 4 * len(names)
+    )
     extension += b"".join(struct.pack("<I", offsets[name]) for name in names)
     header = NEW_MAGIC + struct.pack("<II", len(entries), len(strings)) + struct.pack("<IIIII", 2, at, 0, 0, 0)
     return header.ljust(NEW_HEADER, b"\0") + table + bytes(strings) + extension

@@ -163,7 +163,9 @@ def test_with_nvml_beside_it(tmp_path: Path) -> None:
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["count", "name", "x"]), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["count", "name", "x"]), inner, max_size=3)
+    ),
     max_leaves=6,
 )
 KEYS = ["state", "code", "function", "error", "version", "count", "devices", "unhidden", "path"]

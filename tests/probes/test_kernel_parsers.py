@@ -87,7 +87,10 @@ def test_driver_version(text, version, flavour):
 
 def test_driver_architecture():
     assert proc_driver.machine("NVRM version: NVIDIA UNIX x86_64 Kernel Module  470.82.01  Wed") == "x86_64"
-    assert proc_driver.machine("NVRM version: NVIDIA UNIX Open Kernel Module for aarch64  580.65.06  Release Build") == "aarch64"
+    assert (
+        proc_driver.machine("NVRM version: NVIDIA UNIX Open Kernel Module for aarch64  580.65.06  Release Build")
+        == "aarch64"
+    )
     assert proc_driver.machine("NVRM version: NVIDIA UNIX Open Kernel Module  580.65.06") == ""
     assert proc_driver.machine("GCC version: gcc for x86_64 Kernel Module") == ""
 
@@ -95,7 +98,7 @@ def test_driver_architecture():
 def test_modules_and_params():
     listed = proc_driver.modules("nvidia_uvm 6742016 2 - Live 0x0000000000000000 (OE)\nnvidia 12345 1 nvidia_uvm,\n")
     assert listed == {"nvidia_uvm", "nvidia"}
-    assert proc_driver.params("EnableMSI: 1\nRegistryDwords: \"a\"\n") == {"EnableMSI": "1", "RegistryDwords": '"a"'}
+    assert proc_driver.params('EnableMSI: 1\nRegistryDwords: "a"\n') == {"EnableMSI": "1", "RegistryDwords": '"a"'}
 
 
 XID = "NVRM: Xid (PCI:0000:3b:00): 31, pid=4242, name=python3, Ch 00000008, intr 00000000. MMU Fault: ENGINE GRAPHICS"
@@ -119,8 +122,20 @@ def test_xid_after_every_prefix(prefix):
     ("line", "code", "bus", "pid", "process"),
     [
         ("NVRM: Xid (0000:01:00): 13, 0001 00000000 0000a1c0", 13, "0000:01:00", None, ""),
-        ("NVRM: Xid (PCI:0000:91:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.", 79, "0000:91:00", None, ""),
-        ("NVRM: Xid (PCI:0000:0A:00 GPU-I:05): 94, pid=7, name=train, Contained: CE User Channel", 94, "0000:0a:00", 7, "train"),
+        (
+            "NVRM: Xid (PCI:0000:91:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.",
+            79,
+            "0000:91:00",
+            None,
+            "",
+        ),
+        (
+            "NVRM: Xid (PCI:0000:0A:00 GPU-I:05): 94, pid=7, name=train, Contained: CE User Channel",
+            94,
+            "0000:0a:00",
+            7,
+            "train",
+        ),
         ("NVRM: Xid (PCI:0000:65:00): 63, Row Remapper: New row marked for remapping", 63, "0000:65:00", None, ""),
     ],
 )
@@ -135,7 +150,10 @@ def test_sxid_continuations_are_no_events():
         "nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 12028, Severity 0 Engine instance 32 Sub-engine instance 00\n"
         "nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 20034, Fatal, Link 7 LTSSM Fault Up\n"
     )
-    assert [(s.code, s.switch, s.fatal) for s in log.sxids] == [(12028, "nvidia-nvswitch3", False), (20034, "nvidia-nvswitch0", True)]
+    assert [(s.code, s.switch, s.fatal) for s in log.sxids] == [
+        (12028, "nvidia-nvswitch3", False),
+        (20034, "nvidia-nvswitch0", True),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -149,7 +167,10 @@ def test_sxid_continuations_are_no_events():
         ("NVRM: BAR1 is 0M @ 0x0 (PCI:0000:01:00.0)", "bar"),
         ("pci 0000:01:00.0: BAR 1: no space for [mem size 0x400000000 64bit pref]", "bar"),
         ("NVRM: GPU 0000:01:00.0: GPU has fallen off the bus.", "fallen-off-bus"),
-        ("pci 0000:04:00.0: 31.504 Gb/s available PCIe bandwidth, limited by 8.0 GT/s PCIe x4 link at 0000:00:1c.0", "pcie-limited"),
+        (
+            "pci 0000:04:00.0: 31.504 Gb/s available PCIe bandwidth, limited by 8.0 GT/s PCIe x4 link at 0000:00:1c.0",
+            "pcie-limited",
+        ),
         ("pcieport 0000:00:01.0: AER: Corrected error received: 0000:01:00.0", "aer"),
         ("NVRM: GPU 0000:01:00.0: RmInitAdapter failed! (0x22:0x56:884)", "rm-init-failed"),
         ("Out of memory: Killed process 4242 (python3) total-vm:1kB", "oom"),
@@ -236,7 +257,13 @@ def test_kept_listing_has_the_devices_and_no_serial_numbers():
 
 @pytest.mark.parametrize(
     ("address", "full"),
-    [("3B:00.0", "0000:3b:00.0"), ("00000000:3B:00.0", "0000:3b:00.0"), ("0004:05:00.0", "0004:05:00.0"), ("10de0:01:00.0", "10de0:01:00.0"), ("x", "x")],
+    [
+        ("3B:00.0", "0000:3b:00.0"),
+        ("00000000:3B:00.0", "0000:3b:00.0"),
+        ("0004:05:00.0", "0004:05:00.0"),
+        ("10de0:01:00.0", "10de0:01:00.0"),
+        ("x", "x"),
+    ],
 )
 def test_addresses(address, full):
     assert lspci.full_address(address) == full
@@ -244,7 +271,17 @@ def test_addresses(address, full):
 
 @pytest.mark.parametrize(
     ("speed", "generation"),
-    [("2.5 GT/s PCIe", 1), ("5.0 GT/s PCIe", 2), ("8GT/s", 3), ("16.0 GT/s PCIe", 4), ("32GT/s", 5), ("64.0 GT/s", 6), ("Unknown", None), ("3.0 GT/s", None), ("", None)],
+    [
+        ("2.5 GT/s PCIe", 1),
+        ("5.0 GT/s PCIe", 2),
+        ("8GT/s", 3),
+        ("16.0 GT/s PCIe", 4),
+        ("32GT/s", 5),
+        ("64.0 GT/s", 6),
+        ("Unknown", None),
+        ("3.0 GT/s", None),
+        ("", None),
+    ],
 )
 def test_generations(speed, generation):
     assert pcie.generation(speed) == generation
@@ -289,7 +326,9 @@ ARM = "processor\t: 0\nFeatures\t: fp asimd\nCPU implementer\t: 0x41\nCPU archit
 POWER = "processor\t: 0\ncpu\t\t: POWER9, altivec supported\nclock\t\t: 3800.0MHz\n\nprocessor\t: 4\ncpu\t\t: POWER9, altivec supported\n"
 
 
-@pytest.mark.parametrize(("text", "machine", "flag"), [(X86, "x86_64", "avx2"), (ARM, "aarch64", "asimd"), (POWER, "ppc64le", "")])
+@pytest.mark.parametrize(
+    ("text", "machine", "flag"), [(X86, "x86_64", "avx2"), (ARM, "aarch64", "asimd"), (POWER, "ppc64le", "")]
+)
 def test_processors(text, machine, flag):
     parsed = cpuinfo.parse(text)
     assert (parsed.machine, parsed.cores) == (machine, 2)
@@ -301,18 +340,36 @@ def test_processors(text, machine, flag):
 
 def test_small_files():
     assert os_release.parse('ID=ubuntu\nVERSION_ID="22.04"\n# x\nBROKEN="a\n')["VERSION_ID"] == "22.04"
-    assert meminfo.parse("MemTotal:       16384 kB\nHugePages_Total:   3\n") == {"MemTotal": 16384 * 1024, "HugePages_Total": 3}
-    assert proc_limits.locked_memory("Max locked memory         65536                65536                bytes\n") == (65536,)
-    assert proc_limits.locked_memory("Max locked memory         unlimited            unlimited            bytes\n") == (None,)
+    assert meminfo.parse("MemTotal:       16384 kB\nHugePages_Total:   3\n") == {
+        "MemTotal": 16384 * 1024,
+        "HugePages_Total": 3,
+    }
+    assert proc_limits.locked_memory("Max locked memory         65536                65536                bytes\n") == (
+        65536,
+    )
+    assert proc_limits.locked_memory("Max locked memory         unlimited            unlimited            bytes\n") == (
+        None,
+    )
     assert proc_limits.locked_memory("Max open files 1 2 files\n") is None
     assert group.names("video:x:44:alice,bob\nbroken\nx:x:y:\n") == {44: "video"}
     assert group.relevant("video:x:44:alice\nalice:x:1000:\n", {44}) == "video:x:44:\n"
-    assert modinfo.parse("filename:       /lib/x.ko\nversion:        535.54.03\nsigner:         Key: A\nparm: a: b\n")["signer"] == "Key: A"
+    assert (
+        modinfo.parse("filename:       /lib/x.ko\nversion:        535.54.03\nsigner:         Key: A\nparm: a: b\n")[
+            "signer"
+        ]
+        == "Key: A"
+    )
 
 
 @pytest.mark.parametrize(
     ("kernel", "wsl"),
-    [("4.4.0-19041-Microsoft", 1), ("5.15.153.1-microsoft-standard-WSL2", 2), ("4.19.104-microsoft-standard", 2), ("5.15.0-1050-azure", 0), ("6.1.0-18-amd64", 0)],
+    [
+        ("4.4.0-19041-Microsoft", 1),
+        ("5.15.153.1-microsoft-standard-WSL2", 2),
+        ("4.19.104-microsoft-standard", 2),
+        ("5.15.0-1050-azure", 0),
+        ("6.1.0-18-amd64", 0),
+    ],
 )
 def test_kernels_of_wsl(kernel, wsl):
     assert linux_version.wsl(kernel) == wsl
@@ -359,14 +416,24 @@ def test_dpkg_states():
 
 def test_command_line_keeps_no_secrets():
     line = "BOOT_IMAGE=/vmlinuz root=UUID=aa ip=10.0.0.5 intel_iommu=on iommu=pt rd.iscsi.password=x modprobe.blacklist=nouveau nouveau.modeset=0 quiet"
-    assert command_line.relevant(line) == ("intel_iommu=on", "iommu=pt", "modprobe.blacklist=nouveau", "nouveau.modeset=0")
+    assert command_line.relevant(line) == (
+        "intel_iommu=on",
+        "iommu=pt",
+        "modprobe.blacklist=nouveau",
+        "nouveau.modeset=0",
+    )
 
 
-@pytest.mark.parametrize(("number", "gfx"), [("90402", "gfx942"), ("90010", "gfx90a"), ("100300", "gfx1030"), ("110000", "gfx1100"), ("0", "")])
+@pytest.mark.parametrize(
+    ("number", "gfx"),
+    [("90402", "gfx942"), ("90010", "gfx90a"), ("100300", "gfx1030"), ("110000", "gfx1100"), ("0", "")],
+)
 def test_amd_targets(number, gfx):
     assert kfd.gfx(f"simd_count 4\ngfx_target_version {number}\n") == gfx
 
 
 def test_rocm_smi():
-    text = "WARNING: x\n" + json.dumps({"card0": {"Card Series": "Some Radeon", "GFX Version": "gfx1100"}, "system": {"Driver version": "6.3.6"}})
+    text = "WARNING: x\n" + json.dumps(
+        {"card0": {"Card Series": "Some Radeon", "GFX Version": "gfx1100"}, "system": {"Driver version": "6.3.6"}}
+    )
     assert kfd.smi(text) == ((("Some Radeon", "gfx1100"),), "6.3.6")

@@ -44,7 +44,12 @@ def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     empty.mkdir()
     monkeypatch.setenv("PATH", str(empty))
     monkeypatch.setattr("tfdoctor.host.live.SYSTEM_FOLDERS", (str(empty),))
-    for name in ("container", "KUBERNETES_SERVICE_HOST", "CUDA_VISIBLE_DEVICES", *(n for n in os.environ if n.startswith(("SLURM_", "NVIDIA_")))):
+    for name in (
+        "container",
+        "KUBERNETES_SERVICE_HOST",
+        "CUDA_VISIBLE_DEVICES",
+        *(n for n in os.environ if n.startswith(("SLURM_", "NVIDIA_"))),
+    ):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -72,7 +77,13 @@ def program(tmp_path: Path, name: str, script: str) -> None:
 
 def test_platform_of_a_tree(tmp_path):
     found = live(tmp_path).get(Platform)
-    assert (found.system, found.machine, found.kernel, found.distro, found.distro_version) == ("linux", "x86_64", trees.KERNEL, "ubuntu", "22.04")
+    assert (found.system, found.machine, found.kernel, found.distro, found.distro_version) == (
+        "linux",
+        "x86_64",
+        trees.KERNEL,
+        "ubuntu",
+        "22.04",
+    )
     assert found.distro_like == ("debian",)
     assert found.libc in ("glibc", "musl")
     assert found.wsl == 0
@@ -128,7 +139,12 @@ def test_missing_files_are_not_zeros(tmp_path):
     [
         ({"/proc/self/cgroup": "0::/kubepods/pod1/abc\n"}, "kubernetes"),
         ({"/proc/1/cgroup": "1:name=systemd:/lxc/box\n"}, "lxc"),
-        ({"/proc/self/mountinfo": "1 0 0:50 / / rw - overlay overlay rw,lowerdir=/var/lib/containers/storage/overlay/l/X\n"}, "podman"),
+        (
+            {
+                "/proc/self/mountinfo": "1 0 0:50 / / rw - overlay overlay rw,lowerdir=/var/lib/containers/storage/overlay/l/X\n"
+            },
+            "podman",
+        ),
     ],
 )
 def test_containers(tmp_path, changes, kind):
@@ -137,7 +153,9 @@ def test_containers(tmp_path, changes, kind):
 
 
 def test_container_from_the_environment_and_its_image(tmp_path):
-    environment = "KUBERNETES_SERVICE_HOST=set\nNVIDIA_PRODUCT_NAME=TensorFlow\nNVIDIA_BUILD_ID=1\nTENSORFLOW_VERSION=2.15.0\n"
+    environment = (
+        "KUBERNETES_SERVICE_HOST=set\nNVIDIA_PRODUCT_NAME=TensorFlow\nNVIDIA_BUILD_ID=1\nTENSORFLOW_VERSION=2.15.0\n"
+    )
     found = recorded(tmp_path, {"env.txt": environment}).get(Container)
     assert (found.kind, found.vendor, found.image_tensorflow) == ("kubernetes", "nvidia", "2.15.0")
 
@@ -163,10 +181,29 @@ DMI = "/sys/class/dmi/id/"
         ({"sys_vendor": "Xen", "product_name": "HVM domU", "bios_version": "4.11.amazon"}, "aws", "", True),
         ({"sys_vendor": "Google", "product_name": "Google Compute Engine"}, "gcp", "", True),
         ({"sys_vendor": "Google", "product_name": "Some Laptop"}, "", "", None),
-        ({"sys_vendor": "Microsoft Corporation", "product_name": "Virtual Machine", "chassis_asset_tag": "7783-7084-3265-9085-8269-3286-77"}, "azure", "", True),
-        ({"sys_vendor": "Microsoft Corporation", "product_name": "Virtual Machine", "chassis_asset_tag": "No-match"}, "", "", True),
+        (
+            {
+                "sys_vendor": "Microsoft Corporation",
+                "product_name": "Virtual Machine",
+                "chassis_asset_tag": "7783-7084-3265-9085-8269-3286-77",
+            },
+            "azure",
+            "",
+            True,
+        ),
+        (
+            {"sys_vendor": "Microsoft Corporation", "product_name": "Virtual Machine", "chassis_asset_tag": "No-match"},
+            "",
+            "",
+            True,
+        ),
         ({"sys_vendor": "QEMU", "chassis_asset_tag": "OracleCloud.com"}, "oracle", "", True),
-        ({"sys_vendor": "Dell Inc.", "product_name": "PowerEdge XE9680", "chassis_asset_tag": "ACME-0042"}, "", "", None),
+        (
+            {"sys_vendor": "Dell Inc.", "product_name": "PowerEdge XE9680", "chassis_asset_tag": "ACME-0042"},
+            "",
+            "",
+            None,
+        ),
     ],
 )
 def test_clouds(tmp_path, dmi, provider, instance, virtual):
@@ -250,7 +287,13 @@ def test_no_wsl(tmp_path):
 
 def test_pci_from_sysfs(tmp_path):
     (card,) = live(tmp_path).get(Pci).nvidia_gpus
-    assert (card.address, card.device, card.device_class, card.driver, card.numa_node) == (trees.CARD, "2204", "0300", "nvidia", -1)
+    assert (card.address, card.device, card.device_class, card.driver, card.numa_node) == (
+        trees.CARD,
+        "2204",
+        "0300",
+        "nvidia",
+        -1,
+    )
     assert card.link == Link(1, 8, 4, 16)
     assert card.upstream == (Link(4, 8, 5, 16),)
     assert card.bars == (16 * 2**20,)
@@ -301,7 +344,9 @@ def test_container_without_the_gpu_sees_the_hosts_module(tmp_path):
 
 
 def test_version_alone_does_not_tell_the_other_modules(tmp_path):
-    found = recorded(tmp_path, {"root/proc/driver/nvidia/version": trees.WORKSTATION["/proc/driver/nvidia/version"]}).get(KernelDriver)
+    found = recorded(
+        tmp_path, {"root/proc/driver/nvidia/version": trees.WORKSTATION["/proc/driver/nvidia/version"]}
+    ).get(KernelDriver)
     assert (found.loaded_version, found.modules, found.modules_seen) == ("535.183.01", {"nvidia"}, False)
 
 
@@ -327,7 +372,12 @@ def test_module_file(tmp_path):
     }
     found = recorded(tmp_path, files).get(KernelModuleFile)
     assert found.path == f"/lib/modules/{trees.KERNEL}/updates/dkms/nvidia.ko.zst"
-    assert (found.version, found.signer, found.other_kernels, found.headers) == ("550.54.14", "Some Key", ("5.4.0-1-generic",), True)
+    assert (found.version, found.signer, found.other_kernels, found.headers) == (
+        "550.54.14",
+        "Some Key",
+        ("5.4.0-1-generic",),
+        True,
+    )
 
 
 def test_module_file_that_no_program_reads(tmp_path):
@@ -335,8 +385,14 @@ def test_module_file_that_no_program_reads(tmp_path):
     if compiler is None:
         pytest.skip("no C compiler")
     source = tmp_path / "module.c"
-    source.write_text('__attribute__((section(".modinfo"), used)) static const char said[] = "version=535.54.03\\0license=NVIDIA";\n')
-    subprocess.run([compiler, "-c", str(source), "-o", str(tmp_path / "nvidia.ko")], check=True, env={"PATH": "/usr/bin:/bin:/usr/local/bin"})
+    source.write_text(
+        '__attribute__((section(".modinfo"), used)) static const char said[] = "version=535.54.03\\0license=NVIDIA";\n'
+    )
+    subprocess.run(
+        [compiler, "-c", str(source), "-o", str(tmp_path / "nvidia.ko")],
+        check=True,
+        env={"PATH": "/usr/bin:/bin:/usr/local/bin"},
+    )
     module = (tmp_path / "nvidia.ko").read_bytes()
     files: dict[str, str | bytes] = {
         "root/proc/sys/kernel/osrelease": f"{trees.KERNEL}\n",
@@ -359,14 +415,26 @@ def test_module_file_missing_for_this_kernel(tmp_path):
 
 
 def test_kernel_settings(tmp_path):
-    facts = live(tmp_path, {"/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c": b"\x06\0\0\0\x01"})
+    facts = live(
+        tmp_path, {"/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c": b"\x06\0\0\0\x01"}
+    )
     found = facts.get(KernelSettings)
-    assert (found.secure_boot, found.command_line, found.iommu_groups, found.acs_redirects) == (True, ("iommu=pt",), 2, None)
+    assert (found.secure_boot, found.command_line, found.iommu_groups, found.acs_redirects) == (
+        True,
+        ("iommu=pt",),
+        2,
+        None,
+    )
 
 
 def test_secure_boot_without_efi(tmp_path):
     assert live(tmp_path / "a").get(KernelSettings).secure_boot is False
-    assert live(tmp_path / "b", {"/sys/firmware": None, "/sys/firmware/memmap/0/type": "x"}).get(KernelSettings).secure_boot is None
+    assert (
+        live(tmp_path / "b", {"/sys/firmware": None, "/sys/firmware/memmap/0/type": "x"})
+        .get(KernelSettings)
+        .secure_boot
+        is None
+    )
     bios = {"/sys/firmware/efi": None, "/sys/firmware/acpi/x": ""}
     assert live(tmp_path / "c", bios).get(KernelSettings).secure_boot is False
 
@@ -448,14 +516,20 @@ def test_device_nodes_of_a_listing(tmp_path):
 
 
 def test_kernel_log(tmp_path):
-    program(tmp_path, "dmesg", "print('[ 1.0] NVRM: Xid (PCI:0000:01:00): 79, pid=1, name=x, GPU has fallen off the bus.')")
+    program(
+        tmp_path, "dmesg", "print('[ 1.0] NVRM: Xid (PCI:0000:01:00): 79, pid=1, name=x, GPU has fallen off the bus.')"
+    )
     found = live(tmp_path).get(KernelLog)
     assert [x.code for x in found.xids] == [79]
     assert found.of("fallen-off-bus")
 
 
 def test_kernel_log_that_may_not_be_read(tmp_path):
-    program(tmp_path, "dmesg", "import sys; sys.stderr.write('dmesg: read kernel buffer failed: Operation not permitted\\n'); sys.exit(1)")
+    program(
+        tmp_path,
+        "dmesg",
+        "import sys; sys.stderr.write('dmesg: read kernel buffer failed: Operation not permitted\\n'); sys.exit(1)",
+    )
     with pytest.raises(Unavailable, match="Operation not permitted"):
         live(tmp_path).get(KernelLog)
 
@@ -497,7 +571,10 @@ def test_environment_is_an_allow_list():
 
 
 def test_hosts_in_tf_config_are_numbered():
-    config = {"cluster": {"worker": ["box-a.lab:2222", "box-b.lab:2222"], "ps": ["box-a.lab:3333"], "chief": ["localhost:1"]}, "task": {"type": "worker", "index": 0}}
+    config = {
+        "cluster": {"worker": ["box-a.lab:2222", "box-b.lab:2222"], "ps": ["box-a.lab:3333"], "chief": ["localhost:1"]},
+        "task": {"type": "worker", "index": 0},
+    }
     shown = json.loads(reduced({"TF_CONFIG": json.dumps(config)})["TF_CONFIG"])
     assert shown["cluster"] == {"worker": ["host1:2222", "host2:2222"], "ps": ["host1:3333"], "chief": ["localhost:1"]}
     assert shown["task"] == config["task"]
@@ -515,7 +592,13 @@ def test_gpu_on_the_bus(tmp_path):
     assert (found.count, found.evidence) == (1, f"{trees.CARD} on the PCI bus")
 
 
-NO_CARD = {"/proc/driver": None, f"{trees.PCI}/{trees.PORT}/{trees.CARD}": None, "/dev/nvidia0": None, "/dev/nvidiactl": None, "/dev/nvidia-uvm": None}
+NO_CARD = {
+    "/proc/driver": None,
+    f"{trees.PCI}/{trees.PORT}/{trees.CARD}": None,
+    "/dev/nvidia0": None,
+    "/dev/nvidiactl": None,
+    "/dev/nvidia-uvm": None,
+}
 
 
 @pytest.fixture
@@ -569,7 +652,10 @@ def test_few_files_show_a_gpu_too(tmp_path, files, evidence):
 
 def test_a_loaded_driver_is_no_gpu_where_the_bus_shows_none(tmp_path):
     """Virtual machines that only serve NVSwitches, a card that was unplugged."""
-    bus = {f"root/sys/bus/pci/devices/0000:00:02.0/{n}": v for n, v in (("class", "0x030000"), ("vendor", "0x8086"), ("device", "0x4680"))}
+    bus = {
+        f"root/sys/bus/pci/devices/0000:00:02.0/{n}": v
+        for n, v in (("class", "0x030000"), ("vendor", "0x8086"), ("device", "0x4680"))
+    }
     with pytest.raises(NotApplicable):
         recorded(tmp_path, {**bus, "root/proc/driver/nvidia/version": LOADED}).get(GpuMachine)
 
@@ -623,19 +709,31 @@ PARTS = (
 )  # fmt: skip
 STATED = st.recursive(
     st.none() | st.integers() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(["system", "machine", "stale", "stale_bytes", "/dev/nvidia0", "x"]), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(
+            st.sampled_from(["system", "machine", "stale", "stale_bytes", "/dev/nvidia0", "x"]), inner, max_size=3
+        )
+    ),
 )
 
 
 @settings(max_examples=40, deadline=None)
 @given(
-    parts=st.dictionaries(st.sampled_from(PARTS), st.binary(max_size=80) | st.sampled_from([c if isinstance(c, bytes) else c.encode() for c in trees.WORKSTATION.values()]), max_size=25),
+    parts=st.dictionaries(
+        st.sampled_from(PARTS),
+        st.binary(max_size=80)
+        | st.sampled_from([c if isinstance(c, bytes) else c.encode() for c in trees.WORKSTATION.values()]),
+        max_size=25,
+    ),
     stated=st.dictionaries(st.sampled_from(["platform", "shm", "can_open", "links", "exit_codes"]), STATED, max_size=3),
 )
 def test_no_recording_crashes_a_probe(parts, stated):
     with tempfile.TemporaryDirectory() as folder:
         about = json.dumps({"schema": 1, "stated": stated})
-        facts = recorded(Path(folder), {**parts, "recording.json": about, "space.json": '{"/dev/shm": {"total": 1, "free": 0}}'})
+        facts = recorded(
+            Path(folder), {**parts, "recording.json": about, "space.json": '{"/dev/shm": {"total": 1, "free": 0}}'}
+        )
         for kind in OURS:
             try:
                 facts.get(kind)

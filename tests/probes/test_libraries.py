@@ -34,7 +34,15 @@ WHEELS = {
     "nvjitlink": ("libnvJitLink.so.12", "nvidia-nvjitlink-cu12", "12.5.82"),
     "cudnn": ("libcudnn.so.9", "nvidia-cudnn-cu12", "9.3.0.75"),
 }
-SONAMES = ["libcudart.so.12", "libcublas.so.12", "libcublasLt.so.12", "libcufft.so.11", "libcusolver.so.11", "libcusparse.so.12", "libcudnn.so.9"]
+SONAMES = [
+    "libcudart.so.12",
+    "libcublas.so.12",
+    "libcublasLt.so.12",
+    "libcufft.so.11",
+    "libcusolver.so.11",
+    "libcusparse.so.12",
+    "libcudnn.so.9",
+]
 
 
 def environment(site: Path, runpath: Sequence[str], version: str = "2.21.0") -> Path:
@@ -42,7 +50,11 @@ def environment(site: Path, runpath: Sequence[str], version: str = "2.21.0") -> 
     need_compiler()
     files = {name: text for name, text in TENSORFLOW.items() if not name.endswith("framework.so.2")}
     distribution(site, "tensorflow", version, files)
-    caller = build(site / "tensorflow/libtensorflow_framework.so.2", source=CALLER, runpath=[f"$ORIGIN/../nvidia/{f}/lib" for f in runpath])
+    caller = build(
+        site / "tensorflow/libtensorflow_framework.so.2",
+        source=CALLER,
+        runpath=[f"$ORIGIN/../nvidia/{f}/lib" for f in runpath],
+    )
     for folder, (soname, name, wheel_version) in WHEELS.items():
         distribution(site, name, wheel_version)
         needs, own = [], []
@@ -60,7 +72,13 @@ def environment(site: Path, runpath: Sequence[str], version: str = "2.21.0") -> 
 
 
 def look(host: Host, *facts: Any) -> Facts:
-    probes = [interpreter.distributions, tensorflow.tensorflow_packages, tensorflow.tensorflow, libraries.libraries, libraries.driver_library]
+    probes = [
+        interpreter.distributions,
+        tensorflow.tensorflow_packages,
+        tensorflow.tensorflow,
+        libraries.libraries,
+        libraries.driver_library,
+    ]
     given = facts or (LINUX,)
     return Facts([host, Tables(), Cpu("test", frozenset(), 1, "test"), *given], probes)
 
@@ -95,7 +113,11 @@ def test_everything_is_found_through_the_runpath(live: Path) -> None:
     cudnn = found.get("cudnn")
     assert cudnn is not None
     assert cudnn.picked is not None
-    assert (cudnn.picked.version, cudnn.picked.origin, cudnn.how) == ("9.3.0.75", "pip", "RUNPATH of libtensorflow_framework.so.2")
+    assert (cudnn.picked.version, cudnn.picked.origin, cudnn.how) == (
+        "9.3.0.75",
+        "pip",
+        "RUNPATH of libtensorflow_framework.so.2",
+    )
     blas = found.get("cublasLt")
     assert blas is not None
     assert blas.how == "already loaded for libcublas.so.12"
@@ -140,7 +162,9 @@ def test_each_wheel_missing(live: Path, folder: str) -> None:
         assert soname in [entry.soname for entry in found.missing]
 
 
-def test_the_copy_on_the_library_path_wins_and_the_other_is_told(live: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_copy_on_the_library_path_wins_and_the_other_is_told(
+    live: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     caller = environment(live, [*WHEELS])
     (tmp_path / "own").mkdir()
     build(tmp_path / "store/libcudnn.so.9.1.0", soname="libcudnn.so.9")
@@ -157,7 +181,9 @@ def test_the_copy_on_the_library_path_wins_and_the_other_is_told(live: Path, tmp
     assert mine == [("libcudnn.so.9", "9.3.0.75"), ("libcudnn.so.8", "")]
 
 
-def test_an_empty_entry_of_the_library_path_is_the_working_directory(live: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_empty_entry_of_the_library_path_is_the_working_directory(
+    live: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     caller = environment(live, [*WHEELS])
     here = tmp_path / "project"
     here.mkdir()
@@ -189,7 +215,9 @@ def test_the_calling_object_is_missing(live: Path) -> None:
         look(LiveHost(sys.executable)).get(Libraries)
 
 
-@pytest.mark.parametrize(("version", "curand"), [("2.12.1", True), ("2.13.1", True), ("2.15.1", False), ("2.21.0", False)])
+@pytest.mark.parametrize(
+    ("version", "curand"), [("2.12.1", True), ("2.13.1", True), ("2.15.1", False), ("2.21.0", False)]
+)
 def test_curand_was_needed_once(live: Path, version: str, curand: bool) -> None:
     environment(live, [], version)
     found = look(LiveHost(sys.executable)).get(Libraries)
@@ -215,7 +243,9 @@ def test_a_build_that_is_linked_with_cuda_instead_of_opening_it(live: Path, tmp_
     environment(live, [])
     cudnn = build(tmp_path / "lib/libcudnn.so.9.8.0", soname="libcudnn.so.9")
     (tmp_path / "lib/libcudnn.so.9").symlink_to(cudnn)
-    build(live / "tensorflow/libtensorflow_framework.so.2", source=CALLER, needs=[cudnn], runpath=[str(tmp_path / "lib")])
+    build(
+        live / "tensorflow/libtensorflow_framework.so.2", source=CALLER, needs=[cudnn], runpath=[str(tmp_path / "lib")]
+    )
     found = look(LiveHost(sys.executable)).get(Libraries).get("cudnn")
     assert found is not None
     assert found.picked is not None
@@ -240,7 +270,9 @@ def test_a_recorded_machine_gives_the_same_answer(live: Path, tmp_path: Path) ->
     folder = tmp_path / "recorded"
     (folder / "root/etc").mkdir(parents=True)
     (folder / "root/etc/ld.so.cache").write_bytes(host.read_bytes("/etc/ld.so.cache") or b"")
-    (folder / "elf.json").write_text(json.dumps({p: e.as_json() if e is not None else None for p, e in host.elves.items()}))
+    (folder / "elf.json").write_text(
+        json.dumps({p: e.as_json() if e is not None else None for p, e in host.elves.items()})
+    )
     (folder / "target.json").write_text(json.dumps(host.target_answer()))
     (folder / "env.txt").write_text("PATH=/usr/bin\n")
     folders = [f for f in host.elves if f.startswith("/usr/lib/x86_64")][:1]
@@ -257,7 +289,9 @@ def test_a_recorded_machine_gives_the_same_answer(live: Path, tmp_path: Path) ->
 # The driver's library ---------------------------------------------------------------------------------------------
 
 
-def recorded(folder: Path, *files: str, env: str = "", links: Mapping[str, str] | None = None, absent: Sequence[str] = ()) -> RecordedHost:
+def recorded(
+    folder: Path, *files: str, env: str = "", links: Mapping[str, str] | None = None, absent: Sequence[str] = ()
+) -> RecordedHost:
     for name in files:
         (folder / "root" / name.lstrip("/")).parent.mkdir(parents=True, exist_ok=True)
         (folder / "root" / name.lstrip("/")).write_bytes(b"")
@@ -272,7 +306,12 @@ def recorded(folder: Path, *files: str, env: str = "", links: Mapping[str, str] 
 
 def test_libcuda_by_its_full_name(tmp_path: Path) -> None:
     base = "/usr/lib/x86_64-linux-gnu"
-    host = recorded(tmp_path, f"{base}/libcuda.so.535.183.01", "/usr/local/cuda-12.4/compat/libcuda.so.550.54.14", links={f"{base}/libcuda.so.1": "libcuda.so.535.183.01"})
+    host = recorded(
+        tmp_path,
+        f"{base}/libcuda.so.535.183.01",
+        "/usr/local/cuda-12.4/compat/libcuda.so.550.54.14",
+        links={f"{base}/libcuda.so.1": "libcuda.so.535.183.01"},
+    )
     found = look(host).get(DriverLibrary)
     assert found.picked is not None
     assert (found.picked.version, found.picked.origin, found.how) == ("535.183.01", "system", "default folder")
@@ -287,7 +326,12 @@ def test_no_libcuda_and_a_stub(tmp_path: Path) -> None:
 
 
 def test_wsl_keeps_its_own(tmp_path: Path) -> None:
-    host = recorded(tmp_path, "/usr/lib/wsl/lib/libcuda.so.1.1", "/usr/lib/wsl/lib/libcuda.so.1", env="LD_LIBRARY_PATH=/usr/lib/wsl/lib")
+    host = recorded(
+        tmp_path,
+        "/usr/lib/wsl/lib/libcuda.so.1.1",
+        "/usr/lib/wsl/lib/libcuda.so.1",
+        env="LD_LIBRARY_PATH=/usr/lib/wsl/lib",
+    )
     found = look(host).get(DriverLibrary)
     assert found.picked is not None
     assert (found.picked.origin, found.picked.version, found.how) == ("wsl", "", "LD_LIBRARY_PATH")
@@ -340,7 +384,9 @@ def test_two_cuda_releases_in_one_folder(tmp_path: Path) -> None:
 def test_cudnns_version_from_its_header(tmp_path: Path) -> None:
     (tmp_path / "lib64").mkdir()
     (tmp_path / "include").mkdir()
-    (tmp_path / "include/cudnn_version.h").write_text("#define CUDNN_MAJOR 8\n#define CUDNN_MINOR 9\n#define CUDNN_PATCHLEVEL 4\n")
+    (tmp_path / "include/cudnn_version.h").write_text(
+        "#define CUDNN_MAJOR 8\n#define CUDNN_MINOR 9\n#define CUDNN_PATCHLEVEL 4\n"
+    )
     files = LibraryFiles(LiveHost(), None)
     for soname, version in (("libcudnn.so.8", "8.9.4"), ("libcudnn.so.7", ""), ("libcublas.so.11", "")):
         path = str(tmp_path / "lib64" / soname)

@@ -111,7 +111,11 @@ def test_rubbish(machine: Machine) -> None:
 
 
 def test_takes_over_where_nvml_cannot_be_loaded(machine: Machine) -> None:
-    facts = machine.no_nvml().smi({"": TABLE, "-q -x": XML, "topo -m": MATRIX, "topo -p2p r": PEERS, "nvlink -s": LINKS}).facts()
+    facts = (
+        machine.no_nvml()
+        .smi({"": TABLE, "-q -x": XML, "topo -m": MATRIX, "topo -p2p r": PEERS, "nvlink -s": LINKS})
+        .facts()
+    )
     assert facts.get(Nvml).state == "library-missing"
     assert facts.get(NvidiaSmi).problem == ""
     assert facts.get(Driver) == Driver("535.104.05", "12.2", "", "nvidia-smi -q -x")
@@ -145,7 +149,9 @@ def test_lone_table_is_a_recording(tmp_path: Path) -> None:
 
 
 def test_long_text_saved_as_the_table(tmp_path: Path) -> None:
-    text = smi_texts.q_text([{"id": "00000000:1A:00.0", "Product Name": "Tesla T4"}], {"Driver Version": "470.1", "CUDA Version": "11.4"})
+    text = smi_texts.q_text(
+        [{"id": "00000000:1A:00.0", "Product Name": "Tesla T4"}], {"Driver Version": "470.1", "CUDA Version": "11.4"}
+    )
     facts = recorded(tmp_path, {"nvidia-smi.txt": text})
     assert facts.get(NvidiaSmi).problem == ""
     assert facts.get(Driver).cuda == "11.4"

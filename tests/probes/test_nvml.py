@@ -205,13 +205,18 @@ def test_busy_gpu(machine: Machine) -> None:
 
 def test_owner_of_a_process_is_told_without_a_name(machine: Machine) -> None:
     library = Path(machine.nvml(fake_nvml.rtx3090()).environment["LD_LIBRARY_PATH"].partition(":")[0])
-    waits = f"import ctypes, sys; ctypes.CDLL({str(library / 'libnvidia-ml.so.1')!r}); print(flush=True); sys.stdin.read()"
+    waits = (
+        f"import ctypes, sys; ctypes.CDLL({str(library / 'libnvidia-ml.so.1')!r}); print(flush=True); sys.stdin.read()"
+    )
     with subprocess.Popen([sys.executable, "-c", waits], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None and process.stdin is not None
         process.stdout.readline()
-        profile = fake_nvml.rtx3090().but({
-            "gpu.0.compute_processes": f"{process.pid}:100", f"process.{process.pid}": "/home/somebody/venv/bin/python",
-        })
+        profile = fake_nvml.rtx3090().but(
+            {
+                "gpu.0.compute_processes": f"{process.pid}:100",
+                f"process.{process.pid}": "/home/somebody/venv/bin/python",
+            }
+        )
         gpu = only_gpu(machine.nvml(profile))
         process.stdin.close()
     assert gpu.processes == (GpuProcess(process.pid, 100 * MIB, "python", "this user", "compute"),)

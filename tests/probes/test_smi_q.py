@@ -125,7 +125,10 @@ def test_reasons_before_driver_535() -> None:
 
 
 def test_mig_devices() -> None:
-    devices = [{"Index": "0", "Shared FB Memory Usage": {"Total": "71424 MiB"}}, {"Index": "1", "FB Memory Usage": {"Total": "9 MiB"}}]
+    devices = [
+        {"Index": "0", "Shared FB Memory Usage": {"Total": "71424 MiB"}},
+        {"Index": "1", "FB Memory Usage": {"Total": "9 MiB"}},
+    ]
     gpu = one(**{"MIG Mode": {"Current": "Enabled"}, "MIG Device": devices})
     assert gpu.mig_instances == (MigInstance("", 71424 * MIB), MigInstance("", 9 * MIB))
 
@@ -137,7 +140,12 @@ def test_head() -> None:
 
 
 def test_names_of_driver_610() -> None:
-    head = {"Driver Version": "610.10 [Deprecated]", "CUDA Version": "13.3 [Deprecated]", "KMD Version": "610.10.01", "CUDA UMD Version": "13.3"}
+    head = {
+        "Driver Version": "610.10 [Deprecated]",
+        "CUDA Version": "13.3 [Deprecated]",
+        "KMD Version": "610.10.01",
+        "CUDA UMD Version": "13.3",
+    }
     report = smi_q.parse(smi_texts.q_text([], head))
     assert report is not None
     assert (report.driver, report.cuda) == ("610.10.01", "13.3")
@@ -163,7 +171,9 @@ LINES = st.lists(
     st.builds(
         lambda depth, name, value: " " * depth + name + value,
         st.integers(0, 20),
-        st.sampled_from(["GPU 00000000:01:00.0", "Processes", "Process ID", "PCI", "MIG Device", "Driver Version", "Total"]),
+        st.sampled_from(
+            ["GPU 00000000:01:00.0", "Processes", "Process ID", "PCI", "MIG Device", "Driver Version", "Total"]
+        ),
         st.sampled_from(["", " :", " : N/A", " : 7", " : GPU is lost"]) | st.text(max_size=8).map(" : ".__add__),
     ),
     max_size=25,

@@ -35,7 +35,10 @@ def test_everything_about_a_gpu() -> None:
     ("versions", "found"),
     [
         ("NVIDIA-SMI 418.87.01    Driver Version: 418.87.01    CUDA Version: 10.1", ("418.87.01", "10.1", "418.87.01")),
-        ("NVIDIA-SMI 610.10.01    KMD Version: 610.10.01     CUDA UMD Version: 13.3", ("610.10.01", "13.3", "610.10.01")),
+        (
+            "NVIDIA-SMI 610.10.01    KMD Version: 610.10.01     CUDA UMD Version: 13.3",
+            ("610.10.01", "13.3", "610.10.01"),
+        ),
         ("NVIDIA-SMI 555.52.01    Driver Version: 555.99     CUDA Version: 12.5", ("555.99", "12.5", "555.52.01")),
         ("NVIDIA-SMI 390.48       Driver Version: 390.48", ("390.48", "", "390.48")),
         ("NVIDIA-SMI 535.1        Driver Version: 535.1     CUDA Version: N/A", ("535.1", "", "535.1")),
@@ -56,7 +59,13 @@ def changed(line: int, cell: int, text: str) -> Gpu:
 
 @pytest.mark.parametrize(
     ("cell", "ecc"),
-    [("N/A", Ecc()), ("Off", Ecc(enabled=False)), ("0", Ecc(True, None, None, 0)), ("2*", Ecc(True, None, None, 2)), ("ERR!", Ecc())],
+    [
+        ("N/A", Ecc()),
+        ("Off", Ecc(enabled=False)),
+        ("0", Ecc(True, None, None, 0)),
+        ("2*", Ecc(True, None, None, 2)),
+        ("ERR!", Ecc()),
+    ],
 )
 def test_ecc_column(cell: str, ecc: Ecc) -> None:
     assert changed(0, 2, cell).ecc == ecc
@@ -162,5 +171,3 @@ def test_no_damage_makes_it_raise(place: int, text: str) -> None:
 def test_rubbish_is_read_in_reasonable_time() -> None:
     """Long runs of blanks are where a careless pattern takes minutes; this ends at once or the test run notices."""
     assert smi_table.parse("|   0  " + " " * 200_000 + "|\n" + "|  1 a" * 100_000) is None
-
-

@@ -16,7 +16,12 @@ OLD = "CPU Affinity\tNUMA Affinity"
 def test_network_cards_are_no_gpus() -> None:
     text = matrix(
         ["GPU0", "GPU1", "NIC0", "mlx5_1"],
-        [["X", "NV4", "PHB", "SYS"], ["NV4", "X", "SYS", "PIX"], ["PHB", "SYS", "X", "SYS"], ["SYS", "PIX", "SYS", "X"]],
+        [
+            ["X", "NV4", "PHB", "SYS"],
+            ["NV4", "X", "SYS", "PIX"],
+            ["PHB", "SYS", "X", "SYS"],
+            ["SYS", "PIX", "SYS", "X"],
+        ],
         ["0-3,8-11\t0\t\tN/A", "4-7,12-15\t1\t\tN/A"],
         NEW,
     )
@@ -96,7 +101,9 @@ def test_no_links() -> None:
     assert smi_nvlink.parse("\n") == ()
 
 
-WORDS = st.sampled_from(["GPU0", "GPU1", "GPU 0: x", "NIC0", "X", " X ", "NV4", "SYS", "Link 0:", "5 GB/s", "0-3", "N/A", "\t", "\n", " "])
+WORDS = st.sampled_from(
+    ["GPU0", "GPU1", "GPU 0: x", "NIC0", "X", " X ", "NV4", "SYS", "Link 0:", "5 GB/s", "0-3", "N/A", "\t", "\n", " "]
+)
 
 
 @given(st.one_of(st.text(), st.lists(WORDS, max_size=40).map("".join), st.lists(WORDS, max_size=40).map("\t".join)))

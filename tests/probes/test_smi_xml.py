@@ -131,7 +131,12 @@ def test_throttle_reasons_not_told() -> None:
 
 
 def test_power_before_driver_535() -> None:
-    old = {"power_draw": "30.00 W", "power_limit": "70.00 W", "enforced_power_limit": "65.00 W", "default_power_limit": "70.00 W"}
+    old = {
+        "power_draw": "30.00 W",
+        "power_limit": "70.00 W",
+        "enforced_power_limit": "65.00 W",
+        "default_power_limit": "70.00 W",
+    }
     gpu = one(gpu_power_readings="N/A", power_readings=old)
     assert (gpu.power, gpu.power_limit, gpu.power_limit_default) == (30.0, 65.0, 70.0)
 
@@ -252,13 +257,17 @@ def test_something_else(text: str) -> None:
 
 
 def test_entities_are_not_expanded() -> None:
-    bomb = '<!DOCTYPE nvidia_smi_log [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><nvidia_smi_log><gpu><uuid>&b;</uuid></gpu>'
+    bomb = (
+        '<!DOCTYPE nvidia_smi_log [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><nvidia_smi_log><gpu><uuid>&b;</uuid></gpu>'
+    )
     report = smi_xml.parse(bomb + "</nvidia_smi_log>")
     assert report is not None
     assert "aaaa" not in repr([gpu.uuid for gpu in report.gpus])
 
 
-TAGS = st.sampled_from(["gpu", "pci", "fb_memory_usage", "total", "driver_version", "mig_devices", "processes", "process_info", "pid"])
+TAGS = st.sampled_from(
+    ["gpu", "pci", "fb_memory_usage", "total", "driver_version", "mig_devices", "processes", "process_info", "pid"]
+)
 TREES = st.recursive(
     st.text(max_size=12),
     lambda inner: st.builds(lambda tag, body: f"<{tag}>{body}</{tag}>", TAGS, st.lists(inner, max_size=4).map("".join)),

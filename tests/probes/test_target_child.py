@@ -26,7 +26,13 @@ VERSIONS = [f"3.{minor}" for minor in range(6, 15)]
 def site(tmp_path: Path) -> Path:
     """A site-packages folder with a whole TensorFlow."""
     folder = tmp_path / "site-packages"
-    distribution(folder, "tensorflow", "2.21.0", TENSORFLOW, ["numpy>=1.26.0", "nvidia-cudnn-cu12<10.0,>=9.3.0.75; extra == 'and-cuda'"])
+    distribution(
+        folder,
+        "tensorflow",
+        "2.21.0",
+        TENSORFLOW,
+        ["numpy>=1.26.0", "nvidia-cudnn-cu12<10.0,>=9.3.0.75; extra == 'and-cuda'"],
+    )
     distribution(folder, "numpy", "2.1.0", {"numpy/__init__.py": ""})
     return folder
 
@@ -55,7 +61,9 @@ def test_every_version_of_python_answers_the_same(site: Path, elsewhere: Path, v
 
 def test_the_script_is_python_3_6() -> None:
     ast.parse(CHILD.read_text(), feature_version=(3, 6))
-    imported = {a.name for node in ast.walk(ast.parse(CHILD.read_text())) if isinstance(node, ast.Import) for a in node.names}
+    imported = {
+        a.name for node in ast.walk(ast.parse(CHILD.read_text())) if isinstance(node, ast.Import) for a in node.names
+    }
     assert imported == {"os", "sys", "json", "hashlib", "base64"}
 
 
@@ -91,7 +99,9 @@ def test_what_lies_in_the_working_directory_does_not_disturb_the_script(site: Pa
 def test_a_linked_installation_of_tfdoctor_does_not_shadow_the_standard_library(tmp_path: Path, site: Path) -> None:
     """sys.path[0] is the real folder of the script, whatever name it was started by."""
     (tmp_path / "link").symlink_to(CHILD.parent)
-    done = subprocess.run([sys.executable, str(tmp_path / "link" / CHILD.name)], capture_output=True, text=True, cwd=tmp_path)
+    done = subprocess.run(
+        [sys.executable, str(tmp_path / "link" / CHILD.name)], capture_output=True, text=True, cwd=tmp_path
+    )
     assert str(CHILD.parent) not in done.stdout
 
 
@@ -102,12 +112,20 @@ def test_missing_empty_and_changed_files(site: Path, elsewhere: Path) -> None:
     (site / "tensorflow/__init__.py").write_text(same_size)
     entry = named(ask(site, cwd=elsewhere), "tensorflow")
     assert (entry["damaged"], entry["gone"]) == (3, 2)
-    assert sorted(entry["damage"][:2]) == ["tensorflow/python/__init__.py", "tensorflow/python/_pywrap_tensorflow_internal.so"]
+    assert sorted(entry["damage"][:2]) == [
+        "tensorflow/python/__init__.py",
+        "tensorflow/python/_pywrap_tensorflow_internal.so",
+    ]
     assert entry["damage"][2] == "tensorflow/__init__.py"
 
 
 def test_headers_byte_code_and_foreign_paths_do_not_count(tmp_path: Path, elsewhere: Path) -> None:
-    files = {"tensorflow/__init__.py": "", "tensorflow/include/a.h": "x", "tensorflow/a.pyc": "x", 'tensorflow/with, comma.py': "x"}
+    files = {
+        "tensorflow/__init__.py": "",
+        "tensorflow/include/a.h": "x",
+        "tensorflow/a.pyc": "x",
+        "tensorflow/with, comma.py": "x",
+    }
     info = distribution(tmp_path / "s", "tensorflow", "2.21.0", files)
     with (info / "RECORD").open("a") as record:
         record.write("../../../bin/saved_model_cli,sha256=x,5\n/etc/passwd,,5\nno commas\n")
@@ -120,7 +138,12 @@ def test_headers_byte_code_and_foreign_paths_do_not_count(tmp_path: Path, elsewh
 def test_two_distributions_of_which_one_was_removed(tmp_path: Path, elsewhere: Path) -> None:
     site = tmp_path / "s"
     distribution(site, "tensorflow", "2.21.0", TENSORFLOW)
-    cpu = distribution(site, "tensorflow-cpu", "2.21.0", {**TENSORFLOW, "tensorflow/python/platform/build_info.py": "is_cuda_build = False\n"})
+    cpu = distribution(
+        site,
+        "tensorflow-cpu",
+        "2.21.0",
+        {**TENSORFLOW, "tensorflow/python/platform/build_info.py": "is_cuda_build = False\n"},
+    )
     both = ask(site, cwd=elsewhere)
     assert named(both, "tensorflow")["damage"] == ["tensorflow/python/platform/build_info.py"]
     assert named(both, "tensorflow-cpu")["damaged"] == 0
@@ -153,7 +176,9 @@ def test_local_files_named_tensorflow(site: Path, elsewhere: Path, kind: str, fi
     assert found["real_behind"] == (str(site / "tensorflow") if wins else "")
     code = "import importlib.util as u; s = u.find_spec('tensorflow'); print(s.origin)"
     environment = {**os.environ, "PYTHONPATH": str(site)}
-    real = subprocess.run([sys.executable, "-c", code], cwd=elsewhere, env=environment, capture_output=True, text=True).stdout
+    real = subprocess.run(
+        [sys.executable, "-c", code], cwd=elsewhere, env=environment, capture_output=True, text=True
+    ).stdout
     assert real.startswith(found["found"])
     if wins:
         assert found["kind"] == kind
@@ -251,7 +276,9 @@ def test_no_record_makes_it_raise(text: str) -> None:
         assert isinstance(size, str)
 
 
-@given(st.lists(st.tuples(st.text("abc/,\" .", min_size=1), st.text("abc=", max_size=9), st.text("0123456789", max_size=4))))
+@given(
+    st.lists(st.tuples(st.text('abc/," .', min_size=1), st.text("abc=", max_size=9), st.text("0123456789", max_size=4)))
+)
 def test_record_rows_come_back(rows: list[tuple[str, str, str]]) -> None:
     """What the csv module writes, as pip does, is read back."""
     import csv

@@ -19,7 +19,11 @@ from tfdoctor.model import Unavailable
 from tfdoctor.probes import interpreter as probes
 from tfdoctor.probes.interpreter import FREEZE, METADATA, Distributions, Interpreter, parse_freeze
 
-JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x), max_leaves=8)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda x: st.lists(x) | st.dictionaries(st.text(), x),
+    max_leaves=8,
+)
 
 
 def facts(host: Host) -> Facts:
@@ -63,7 +67,9 @@ def test_other_interpreters_with_tensorflow_are_found_without_running_them(tmp_p
         (tmp_path / "host" / name).parent.mkdir(parents=True)
         (tmp_path / "host" / name).write_text("")
     answer = {"executable": "/venv/bin/python", "python": {"version": "3.11.7", "prefix": "/venv"}, "distributions": []}
-    host = recorded(tmp_path / "host", answer, env="PATH=/venv/bin:/opt/plain/bin:/opt/other/bin:/opt/other/bin:/not/recorded/bin\n")
+    host = recorded(
+        tmp_path / "host", answer, env="PATH=/venv/bin:/opt/plain/bin:/opt/other/bin:/opt/other/bin:/not/recorded/bin\n"
+    )
     found = facts(host).get(Interpreter)
     assert found.others == (("/opt/other/bin/python3.10", "2.15.1"),)
     assert found.pip == ""
@@ -83,7 +89,9 @@ def test_duplicates_leftovers_and_broken_metadata(tmp_path: Path) -> None:
         {"name": "numpy", "version": "2.1.0", "location": "/b"},
         {"name": "Keras", "version": "3.0.0", "location": "/a"},
     ]
-    found = facts(recorded(tmp_path, {"distributions": entries, "leftovers": ["/a/~eras-2.0.dist-info"]})).get(Distributions)
+    found = facts(recorded(tmp_path, {"distributions": entries, "leftovers": ["/a/~eras-2.0.dist-info"]})).get(
+        Distributions
+    )
     assert found.duplicates == {"numpy": ("1.26.4", "2.1.0")}
     assert found.by_name["numpy"].location == "/b"
     assert found.version("keras") == "3.0.0"
@@ -127,7 +135,12 @@ def test_pip_freeze(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "name", "version", "installer"),
     [
-        ("tensorflow                2.15.0          cuda120py311h5cbd639_3    conda-forge", "tensorflow", "2.15.0", "conda"),
+        (
+            "tensorflow                2.15.0          cuda120py311h5cbd639_3    conda-forge",
+            "tensorflow",
+            "2.15.0",
+            "conda",
+        ),
         ("tensorflow=2.15.0=cuda120py311h5cbd639_3", "tensorflow", "2.15.0", "conda"),
         ("tensorflow                   2.15.0", "tensorflow", "2.15.0", ""),
         ("tensorflow                   2.15.0   /home/someone/site-packages", "tensorflow", "2.15.0", ""),
@@ -138,7 +151,10 @@ def test_other_listings(line: str, name: str, version: str, installer: str) -> N
     assert (entry.name, entry.version, entry.installer) == (name, version, installer)
 
 
-@pytest.mark.parametrize("line", ["Package    Version", "---------- -------", "# packages in environment at /opt:", "", "WARNING: pip is old", "="])
+@pytest.mark.parametrize(
+    "line",
+    ["Package    Version", "---------- -------", "# packages in environment at /opt:", "", "WARNING: pip is old", "="],
+)
 def test_lines_that_name_nothing(line: str) -> None:
     assert parse_freeze(line) == []
 
@@ -148,14 +164,23 @@ def test_no_listing_makes_it_raise(text: str) -> None:
     assert all(entry.name for entry in parse_freeze(text))
 
 
-@given(st.lists(st.tuples(st.from_regex(r"[a-z][a-z0-9]{0,8}", fullmatch=True), st.from_regex(r"[0-9]{1,3}(\.[0-9]{1,3}){0,3}", fullmatch=True))))
+@given(
+    st.lists(
+        st.tuples(
+            st.from_regex(r"[a-z][a-z0-9]{0,8}", fullmatch=True),
+            st.from_regex(r"[0-9]{1,3}(\.[0-9]{1,3}){0,3}", fullmatch=True),
+        )
+    )
+)
 def test_what_pip_freezes_comes_back(pins: list[tuple[str, str]]) -> None:
     found = parse_freeze("".join(f"{name}=={version}\n" for name, version in pins))
     assert [(d.name, d.version) for d in found] == pins
 
 
 @given(st.dictionaries(st.sampled_from(["python", "distributions", "leftovers", "path", "executable"]), JSON))
-def test_no_answer_makes_the_probes_raise_anything_but_unavailable(tmp_path_factory: pytest.TempPathFactory, answer: dict[str, Any]) -> None:
+def test_no_answer_makes_the_probes_raise_anything_but_unavailable(
+    tmp_path_factory: pytest.TempPathFactory, answer: dict[str, Any]
+) -> None:
     host = recorded(tmp_path_factory.mktemp("host"), answer)
     found = facts(host)
     for kind in (Interpreter, Distributions):

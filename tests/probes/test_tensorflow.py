@@ -22,19 +22,28 @@ from tfdoctor.probes.tensorflow import TensorFlow, TensorFlowPackages, parse_bui
 from tfdoctor.tables import Tables
 
 SITE = "/venv/lib/python3.11/site-packages"
-JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x), max_leaves=6)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda x: st.lists(x) | st.dictionaries(st.text(), x),
+    max_leaves=6,
+)
 
 
 def on(system: str, machine: str = "x86_64") -> Platform:
     return Platform(system, machine, "6.1", "", (), "", "", "", 0, "test")
 
 
-def facts(folder: Path, platform: Optional[Platform], answer: Mapping[str, Any] | None = None, freeze: str = "") -> Facts:
+def facts(
+    folder: Path, platform: Optional[Platform], answer: Mapping[str, Any] | None = None, freeze: str = ""
+) -> Facts:
     if answer is not None:
         (folder / "target.json").write_text(json.dumps(answer))
     (folder / "pip-freeze.txt").write_text(freeze)
     probes_used = [interpreter.distributions, probes.tensorflow_packages, probes.tensorflow]
-    return Facts([RecordedHost(str(folder)), Tables(), *([platform] if platform else [])], [*probes_used, *([] if platform else [NO_PLATFORM])])
+    return Facts(
+        [RecordedHost(str(folder)), Tables(), *([platform] if platform else [])],
+        [*probes_used, *([] if platform else [NO_PLATFORM])],
+    )
 
 
 def _no_platform() -> Platform:
@@ -71,8 +80,16 @@ def test_the_wheel_speaks_for_itself(tmp_path: Path) -> None:
 
 
 def test_a_release_newer_than_the_table(tmp_path: Path) -> None:
-    found = facts(tmp_path, None, installed("2.99.0", build_info=BUILD_INFO.replace("12.5.1", "14.0.1"))).get(TensorFlow)
-    assert (found.cuda_build, found.cuda, found.cudnn, found.in_table, found.ptx_isa) == (True, "14.0.1", "9", False, "")
+    found = facts(tmp_path, None, installed("2.99.0", build_info=BUILD_INFO.replace("12.5.1", "14.0.1"))).get(
+        TensorFlow
+    )
+    assert (found.cuda_build, found.cuda, found.cudnn, found.in_table, found.ptx_isa) == (
+        True,
+        "14.0.1",
+        "9",
+        False,
+        "",
+    )
 
 
 def test_the_wheel_goes_before_the_table(tmp_path: Path) -> None:
@@ -105,8 +122,14 @@ def test_the_wheel_goes_before_the_table(tmp_path: Path) -> None:
         ("tensorflow", "not a version", on("linux"), None),
     ],
 )
-def test_a_name_and_a_version_alone(tmp_path: Path, name: str, version: str, platform: Optional[Platform], cuda_build: Optional[bool]) -> None:
-    text = f"{name} @ file:///{name.replace('-', '_')}-{version}-cp311-cp311-linux_x86_64.whl" if " " not in version else f"{name}=={version}"
+def test_a_name_and_a_version_alone(
+    tmp_path: Path, name: str, version: str, platform: Optional[Platform], cuda_build: Optional[bool]
+) -> None:
+    text = (
+        f"{name} @ file:///{name.replace('-', '_')}-{version}-cp311-cp311-linux_x86_64.whl"
+        if " " not in version
+        else f"{name}=={version}"
+    )
     found = facts(tmp_path, platform, freeze=text).get(TensorFlow)
     assert found.distribution == name
     assert found.cuda_build is cuda_build
@@ -147,14 +170,20 @@ def test_owners_by_name(tmp_path: Path, freeze: str, owners: list[str]) -> None:
 )
 def test_shadows(tmp_path: Path, where: str, real: bool, site: bool, kind: str, shadow: bool) -> None:
     """What stands before site-packages and is no TensorFlow; a damaged one in its own place is not a shadow."""
-    answer = installed(found=where, real=real, site=site, kind=kind, real_behind=f"{SITE}/tensorflow", build_info=BUILD_INFO)
+    answer = installed(
+        found=where, real=real, site=site, kind=kind, real_behind=f"{SITE}/tensorflow", build_info=BUILD_INFO
+    )
     found = facts(tmp_path, None, answer)
     assert found.get(TensorFlowPackages).shadow == (where if shadow else "")
     assert found.get(TensorFlow).location == (where if real else f"{SITE}/tensorflow")
 
 
 def test_a_folder_that_nobody_claims(tmp_path: Path) -> None:
-    answer = installed("", build_info=BUILD_INFO, headers={"version.h": "#define TF_MAJOR_VERSION 2\n#define TF_MINOR_VERSION 15\n#define TF_PATCH_VERSION 1"})
+    answer = installed(
+        "",
+        build_info=BUILD_INFO,
+        headers={"version.h": "#define TF_MAJOR_VERSION 2\n#define TF_MINOR_VERSION 15\n#define TF_PATCH_VERSION 1"},
+    )
     answer["distributions"] = []
     found = facts(tmp_path, None, answer)
     assert found.get(TensorFlowPackages).folder == f"{SITE}/tensorflow"
@@ -164,7 +193,9 @@ def test_a_folder_that_nobody_claims(tmp_path: Path) -> None:
 def test_of_two_owners_the_whole_one_is_meant(tmp_path: Path) -> None:
     answer = installed(build_info=BUILD_INFO)
     answer["distributions"][0].update(damaged=4, damage=["tensorflow/a.py"])
-    answer["distributions"].append({"name": "tensorflow-cpu", "version": "2.20.0", "owns_tensorflow": True, "damaged": 0})
+    answer["distributions"].append(
+        {"name": "tensorflow-cpu", "version": "2.20.0", "owns_tensorflow": True, "damaged": 0}
+    )
     found = facts(tmp_path, None, answer)
     assert len(found.get(TensorFlowPackages).installed) == 2
     assert (found.get(TensorFlow).distribution, found.get(TensorFlow).version) == ("tensorflow-cpu", "2.20.0")
@@ -174,7 +205,10 @@ def test_of_two_owners_the_whole_one_is_meant(tmp_path: Path) -> None:
     ("text", "expected"),
     [
         (BUILD_INFO, {"cuda_version": "12.5.1", "is_cuda_build": True}),
-        ("is_rocm_build = False\nis_cuda_build = True\nbuild_info = {'cuda_version_number': '10.1'}", {"is_cuda_build": True, "cuda_version_number": "10.1"}),
+        (
+            "is_rocm_build = False\nis_cuda_build = True\nbuild_info = {'cuda_version_number': '10.1'}",
+            {"is_cuda_build": True, "cuda_version_number": "10.1"},
+        ),
         ("import os\nbuild_info = {'a': os.getcwd()}\nis_cuda_build = True", {"is_cuda_build": True}),
         ("def broken(", {}),
         ("\0", {}),

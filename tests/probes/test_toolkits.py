@@ -33,11 +33,23 @@ SITE = "/venv/lib/python3.11/site-packages"
 
 
 def look(host: RecordedHost | LiveHost) -> Facts:
-    used = [interpreter.distributions, tensorflow.tensorflow_packages, tensorflow.tensorflow, probes.toolkits, probes.xla_tools]
+    used = [
+        interpreter.distributions,
+        tensorflow.tensorflow_packages,
+        tensorflow.tensorflow,
+        probes.toolkits,
+        probes.xla_tools,
+    ]
     return Facts([host, Tables(), LINUX], used)
 
 
-def machine(folder: Path, files: Mapping[str, str], links: Mapping[str, str] | None = None, env: str = "", target: Mapping[str, Any] | None = None) -> RecordedHost:
+def machine(
+    folder: Path,
+    files: Mapping[str, str],
+    links: Mapping[str, str] | None = None,
+    env: str = "",
+    target: Mapping[str, Any] | None = None,
+) -> RecordedHost:
     for name, text in {"/usr/local/.keep": "", **files}.items():
         (folder / "root" / name.lstrip("/")).parent.mkdir(parents=True, exist_ok=True)
         (folder / "root" / name.lstrip("/")).write_text(text)
@@ -90,7 +102,11 @@ def test_toolkits_of_a_distribution_of_conda_and_of_cuda_home(tmp_path: Path) ->
         target={"python": {"kind": "conda", "prefix": "/conda", "version": "3.11.7"}},
     )
     found = look(host).get(Toolkits)
-    assert {t.path: t.version for t in found.toolkits} == {"/usr": "11.5", "/conda": "12.3", "/scratch/cuda-12.9": "12.9.1"}
+    assert {t.path: t.version for t in found.toolkits} == {
+        "/usr": "11.5",
+        "/conda": "12.3",
+        "/scratch/cuda-12.9": "12.9.1",
+    }
     assert found.default == ""
 
 
@@ -112,13 +128,17 @@ def test_this_machine() -> None:
     assert found.default == "" or Path("/usr/local/cuda").exists()
 
 
-@pytest.mark.parametrize(("stated", "version"), [("12.4.1", "12.4.1"), ("12.6.20241114", "12.6"), ("13.0", "13.0"), ("", ""), ("twelve", "")])
+@pytest.mark.parametrize(
+    ("stated", "version"), [("12.4.1", "12.4.1"), ("12.6.20241114", "12.6"), ("13.0", "13.0"), ("", ""), ("twelve", "")]
+)
 def test_version_json(stated: str, version: str) -> None:
     assert parse_version_json(version_json(stated)) == version
 
 
 def test_captures(shared: Path) -> None:
-    found = {path.name: parse_version_json(path.read_text()) for path in (shared / "captures/cuda/version.json").iterdir()}
+    found = {
+        path.name: parse_version_json(path.read_text()) for path in (shared / "captures/cuda/version.json").iterdir()
+    }
     assert found == {"11.5.2.json": "11.5.2", "12.6-date.json": "12.6", "13.3.1.json": "13.3.1"}
 
 
@@ -128,7 +148,12 @@ def test_no_text_makes_the_parsers_raise(text: str) -> None:
         assert isinstance(parse(text), str)
 
 
-@given(st.recursive(st.none() | st.integers() | st.text(), lambda x: st.dictionaries(st.sampled_from(["cuda", "version"]), x) | st.lists(x)))
+@given(
+    st.recursive(
+        st.none() | st.integers() | st.text(),
+        lambda x: st.dictionaries(st.sampled_from(["cuda", "version"]), x) | st.lists(x),
+    )
+)
 def test_no_json_makes_the_parser_raise(value: object) -> None:
     assert isinstance(parse_version_json(json.dumps(value)), str)
 
@@ -143,16 +168,37 @@ def target(version: str = "2.21.0", toolkit: str = "", wheel: str = "", tools: t
         entries.append({"name": "nvidia-cuda-nvcc-cu12", "version": wheel, "location": SITE})
     headers = {"cuda_config.h": CUDA_CONFIG.replace('TOOLKIT_PATH ""', f'TOOLKIT_PATH "{toolkit}"')}
     found = {"found": f"{SITE}/tensorflow", "real": True, "build_info": BUILD_INFO, "headers": headers}
-    return {"cwd": "/job", "python": {"version": "3.11.7"}, "distributions": entries, "tensorflow": found, "tools": list(tools)}
+    return {
+        "cwd": "/job",
+        "python": {"version": "3.11.7"},
+        "distributions": entries,
+        "tensorflow": found,
+        "tools": list(tools),
+    }
 
 
 WHEEL = f"{SITE}/nvidia/cuda_nvcc"
 BITCODE = "nvvm/libdevice/libdevice.10.bc"
-OTHERS = ("/job/cuda_sdk_lib/bin/ptxas", "/usr/bin/ptxas", "/usr/local/cuda/bin/ptxas", "/opt/cuda/bin/ptxas", f"{WHEEL}/bin/ptxas")
-OTHER_BITCODE = (*tuple(f"{r}/{BITCODE}" for r in ("/job/cuda_sdk_lib", "/usr/local/cuda", "/opt/cuda", WHEEL, "/job")), "/job/libdevice.10.bc")
+OTHERS = (
+    "/job/cuda_sdk_lib/bin/ptxas",
+    "/usr/bin/ptxas",
+    "/usr/local/cuda/bin/ptxas",
+    "/opt/cuda/bin/ptxas",
+    f"{WHEEL}/bin/ptxas",
+)
+OTHER_BITCODE = (
+    *tuple(f"{r}/{BITCODE}" for r in ("/job/cuda_sdk_lib", "/usr/local/cuda", "/opt/cuda", WHEEL, "/job")),
+    "/job/libdevice.10.bc",
+)
 
 
-def xla(folder: Path, files: tuple[str, ...], answer: dict[str, Any], env: str = "", extra: Optional[Mapping[str, str]] = None) -> XlaTools:
+def xla(
+    folder: Path,
+    files: tuple[str, ...],
+    answer: dict[str, Any],
+    env: str = "",
+    extra: Optional[Mapping[str, str]] = None,
+) -> XlaTools:
     host = machine(folder, {**dict.fromkeys(files, ""), **(extra or {})}, env=env, target=answer)
     present = {*files, *(extra or {})}
     flagged = ("/flag/bin/ptxas", f"/flag/{BITCODE}", "/built/bin/ptxas", f"/built/{BITCODE}")

@@ -13,7 +13,12 @@ from tfdoctor.rules.tensorflow.tfd519_gpu_arch_not_in_build_old import gpu_arch_
 from tfdoctor.rules.tensorflow.tfd520_gpu_arch_newer_than_build import gpu_arch_newer_than_build
 from tfdoctor.rules.tensorflow.tfd521_gpu_arch_ptx_jit_slow_start import gpu_arch_ptx_jit_slow_start
 
-RULES = (gpu_compute_capability_too_low, gpu_arch_not_in_build_old, gpu_arch_newer_than_build, gpu_arch_ptx_jit_slow_start)
+RULES = (
+    gpu_compute_capability_too_low,
+    gpu_arch_not_in_build_old,
+    gpu_arch_newer_than_build,
+    gpu_arch_ptx_jit_slow_start,
+)
 
 
 def which(capability: Optional[str], tensorflow: TensorFlow) -> list[str]:

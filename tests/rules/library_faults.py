@@ -12,12 +12,33 @@ from tfdoctor.tables import Tables
 
 NEEDED = ("cudart", "cublas", "cublasLt", "cufft", "cusolver", "cusparse", "cudnn")
 #: CUDA 12 as TensorFlow asks for it, and the names of the same libraries in other releases.
-CUDA12 = {"cudart": "libcudart.so.12", "cublas": "libcublas.so.12", "cublasLt": "libcublasLt.so.12", "cufft": "libcufft.so.11",
-          "cusolver": "libcusolver.so.11", "cusparse": "libcusparse.so.12", "cudnn": "libcudnn.so.9"}
-CUDA13 = {"cudart": "libcudart.so.13", "cublas": "libcublas.so.13", "cublasLt": "libcublasLt.so.13", "cufft": "libcufft.so.12",
-          "cusolver": "libcusolver.so.12", "cusparse": "libcusparse.so.12", "cudnn": "libcudnn.so.9"}
-CUDA11 = {"cudart": "libcudart.so.11.0", "cublas": "libcublas.so.11", "cublasLt": "libcublasLt.so.11", "cufft": "libcufft.so.10",
-          "cusolver": "libcusolver.so.11", "cusparse": "libcusparse.so.11", "cudnn": "libcudnn.so.8"}
+CUDA12 = {
+    "cudart": "libcudart.so.12",
+    "cublas": "libcublas.so.12",
+    "cublasLt": "libcublasLt.so.12",
+    "cufft": "libcufft.so.11",
+    "cusolver": "libcusolver.so.11",
+    "cusparse": "libcusparse.so.12",
+    "cudnn": "libcudnn.so.9",
+}
+CUDA13 = {
+    "cudart": "libcudart.so.13",
+    "cublas": "libcublas.so.13",
+    "cublasLt": "libcublasLt.so.13",
+    "cufft": "libcufft.so.12",
+    "cusolver": "libcusolver.so.12",
+    "cusparse": "libcusparse.so.12",
+    "cudnn": "libcudnn.so.9",
+}
+CUDA11 = {
+    "cudart": "libcudart.so.11.0",
+    "cublas": "libcublas.so.11",
+    "cublasLt": "libcublasLt.so.11",
+    "cufft": "libcufft.so.10",
+    "cusolver": "libcusolver.so.11",
+    "cusparse": "libcusparse.so.11",
+    "cudnn": "libcudnn.so.8",
+}
 
 
 def lost(component: str, *copies: LibraryFile, **changes: Any) -> Library:
@@ -35,12 +56,17 @@ def nothing(names: Optional[dict[str, str]] = None) -> Libraries:
     return libraries(*(lost(part, soname=(names or CUDA12)[part]) for part in NEEDED))
 
 
-def all_elsewhere(folder: str, origin: str, wanted: dict[str, str] = CUDA12, have: Optional[dict[str, str]] = None) -> Libraries:
+def all_elsewhere(
+    folder: str, origin: str, wanted: dict[str, str] = CUDA12, have: Optional[dict[str, str]] = None
+) -> Libraries:
     """No needed library is found; a copy of each lies in `folder`, under the names of `have`."""
     names = have or wanted
-    return libraries(*(
-        lost(part, facts.library_file(f"{folder}/{names[part]}", "", origin=origin), soname=wanted[part]) for part in NEEDED
-    ))
+    return libraries(
+        *(
+            lost(part, facts.library_file(f"{folder}/{names[part]}", "", origin=origin), soname=wanted[part])
+            for part in NEEDED
+        )
+    )
 
 
 def in_wheels(*components: str) -> tuple[Library, ...]:
@@ -62,4 +88,16 @@ def fired(*given: Any) -> dict[str, Optional[str]]:
     return {o.rule.code: o.folded_under for o in outcomes if o.diagnoses}
 
 
-__all__ = ["CUDA11", "CUDA12", "CUDA13", "Severity", "Tables", "all_elsewhere", "fired", "in_wheels", "libraries", "lost", "nothing"]
+__all__ = [
+    "CUDA11",
+    "CUDA12",
+    "CUDA13",
+    "Severity",
+    "Tables",
+    "all_elsewhere",
+    "fired",
+    "in_wheels",
+    "libraries",
+    "lost",
+    "nothing",
+]

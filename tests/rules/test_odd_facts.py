@@ -14,7 +14,18 @@ from tfdoctor.probes.nvml import Gpus
 from tfdoctor.probes.toolkits import Toolkit
 
 RULES = [rule for rule in engine.all_rules() if rule.code[3] in "3456" and not rule.log_only]
-TEXTS = ("", "unknown", "2", "2.x", "2.20.0rc1", "2.22.0.dev20261026", "2.17.0+nv25.02", "v2.20", "9" * 40, "2.20.0-custom build")
+TEXTS = (
+    "",
+    "unknown",
+    "2",
+    "2.x",
+    "2.20.0rc1",
+    "2.22.0.dev20261026",
+    "2.17.0+nv25.02",
+    "v2.20",
+    "9" * 40,
+    "2.20.0-custom build",
+)
 
 ODD: dict[str, tuple[Any, ...]] = {
     "tensorflow version": tuple(facts.tensorflow(version=text) for text in TEXTS),

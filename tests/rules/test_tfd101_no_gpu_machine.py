@@ -22,7 +22,9 @@ def test_sick() -> None:
 
 def test_advice_about_packages_only_where_tensorflow_is_installed() -> None:
     assert "uninstall" in str(facts.CPU_ONLY.found(rule).fixes)
-    bare = facts.CPU_ONLY.but(facts.distributions({"tensorflow": None}), rests={TensorFlow: "TensorFlow is not installed"})
+    bare = facts.CPU_ONLY.but(
+        facts.distributions({"tensorflow": None}), rests={TensorFlow: "TensorFlow is not installed"}
+    )
     diagnosis = bare.found(rule)
     assert diagnosis.fixes == () and "TensorFlow" not in diagnosis.message
 

@@ -26,8 +26,10 @@ def test_healthy_beside_cuda_13() -> None:
 
 
 def test_cuda_11_and_13_is_not_only_13() -> None:
-    copies = (facts.library_file("/usr/local/cuda-13.0/lib64/libcudart.so.13", "13.0", origin="toolkit"),
-              facts.library_file("/usr/local/cuda-11.8/lib64/libcudart.so.11.0", "11.8", origin="toolkit"))
+    copies = (
+        facts.library_file("/usr/local/cuda-13.0/lib64/libcudart.so.13", "13.0", origin="toolkit"),
+        facts.library_file("/usr/local/cuda-11.8/lib64/libcudart.so.11.0", "11.8", origin="toolkit"),
+    )
     lost = broken.libraries(broken.lost("cudart", *copies))
     assert broken.fired(facts.tensorflow(), lost) == {"TFD305": None, "TFD327": "TFD305"}
 

@@ -44,8 +44,15 @@ def test_unsure_from_toolkits_and_packages_alone() -> None:
 
 @pytest.mark.parametrize(
     ("soname", "major"),
-    [("libcudart.so.12", 12), ("libcudart.so.11.0", 11), ("libcudart.so.10.1", 10), ("cudart64_110.dll", 11),
-     ("cudart64_101.dll", 10), ("cudart64_12.dll", 12), ("libcudart.so", None)],
+    [
+        ("libcudart.so.12", 12),
+        ("libcudart.so.11.0", 11),
+        ("libcudart.so.10.1", 10),
+        ("cudart64_110.dll", 11),
+        ("cudart64_101.dll", 10),
+        ("cudart64_12.dll", 12),
+        ("libcudart.so", None),
+    ],
 )
 def test_the_major_of_a_file_name(soname: str, major: int) -> None:
     assert soname_major(soname) == major

@@ -13,8 +13,12 @@ GPU = facts.gpu_machine()
 
 def _solver(*lacks: str, copies: tuple[broken.Libraries, ...] = ()) -> Library:
     path = "/usr/local/cuda-11.8/lib64/libcusolver.so.11"
-    return facts.library("cusolver", picked=facts.library_file(path, "11.4", origin="toolkit", missing=lacks),
-                         how="LD_LIBRARY_PATH", copies=copies)
+    return facts.library(
+        "cusolver",
+        picked=facts.library_file(path, "11.4", origin="toolkit", missing=lacks),
+        how="LD_LIBRARY_PATH",
+        copies=copies,
+    )
 
 
 def test_cusolver_of_cuda_11_for_a_build_for_12() -> None:

@@ -8,8 +8,15 @@ import library_faults as broken
 from tfdoctor.rules.libraries.tfd308_cuda_toolkit_missing import cuda_toolkit_missing as rule
 
 GPU = facts.gpu_machine()
-DLLS = {"cudart": "cudart64_110.dll", "cublas": "cublas64_11.dll", "cublasLt": "cublasLt64_11.dll", "cufft": "cufft64_10.dll",
-        "cusolver": "cusolver64_11.dll", "cusparse": "cusparse64_11.dll", "cudnn": "cudnn64_8.dll"}
+DLLS = {
+    "cudart": "cudart64_110.dll",
+    "cublas": "cublas64_11.dll",
+    "cublasLt": "cublasLt64_11.dll",
+    "cufft": "cufft64_10.dll",
+    "cusolver": "cusolver64_11.dll",
+    "cusparse": "cusparse64_11.dll",
+    "cudnn": "cudnn64_8.dll",
+}
 
 
 def test_windows_without_cuda() -> None:

@@ -43,8 +43,15 @@ def test_unknown_versions_say_nothing() -> None:
 
 @pytest.mark.parametrize(
     ("have", "need", "refused"),
-    [("8.0.4", "8.1", True), ("8.5.0", "8.6.0", True), ("8.9.7", "8.9.6", False), ("8.9.4", "8.9.6", False),
-     ("9.0.0", "8.9", False), ("9", "9.3.0", False), ("9.1.0", "9", False)],
+    [
+        ("8.0.4", "8.1", True),
+        ("8.5.0", "8.6.0", True),
+        ("8.9.7", "8.9.6", False),
+        ("8.9.4", "8.9.6", False),
+        ("9.0.0", "8.9", False),
+        ("9", "9.3.0", False),
+        ("9.1.0", "9", False),
+    ],
 )
 def test_the_rule_of_tensorflow(have: str, need: str, refused: bool) -> None:
     assert too_old(have, need) is refused

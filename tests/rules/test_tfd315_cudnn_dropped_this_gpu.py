@@ -24,7 +24,9 @@ def _cudnn(version: str) -> Libraries:
 
 def test_a_v100_with_the_newest_cudnn() -> None:
     found = facts.found(rule, GPU, facts.tensorflow(), _card("7.0"), _cudnn("9.28.0.42"))
-    assert "9.28.0.42" in found.message and "7.5" in found.message and "7.0" in found.message and "V100" in found.message
+    assert (
+        "9.28.0.42" in found.message and "7.5" in found.message and "7.0" in found.message and "V100" in found.message
+    )
     assert found.severity is None and found.fixes[0].requirements == ("nvidia-cudnn-cu12<9.11",)
 
 
@@ -59,7 +61,9 @@ def test_a_second_hand_row_only_warns() -> None:
 
 
 def test_unknown_says_nothing() -> None:
-    assert facts.silent(rule, GPU, facts.tensorflow(), facts.gpus(facts.gpu(compute_capability=None)), _cudnn("9.28.0.42"))
+    assert facts.silent(
+        rule, GPU, facts.tensorflow(), facts.gpus(facts.gpu(compute_capability=None)), _cudnn("9.28.0.42")
+    )
     assert facts.silent(rule, GPU, facts.tensorflow(), _card("7.0"), _cudnn(""))
 
 

@@ -23,4 +23,6 @@ def test_check_leaves_it_out() -> None:
 
 def test_twice_what_was_too_little() -> None:
     assert explained(rule).fixes[0].environment == (("TF_CUDNN_WORKSPACE_LIMIT_IN_MB", "8192"),)
-    assert explained(rule, limit_bytes="8589934592").fixes[0].environment == (("TF_CUDNN_WORKSPACE_LIMIT_IN_MB", "16384"),)
+    assert explained(rule, limit_bytes="8589934592").fixes[0].environment == (
+        ("TF_CUDNN_WORKSPACE_LIMIT_IN_MB", "16384"),
+    )

@@ -20,7 +20,9 @@ def _path(value: str) -> Environment:
 
 def _lost() -> Libraries:
     copy = facts.library_file(f"{PLACE}\\cudart64_110.dll", "11.2", soname="cudart64_110.dll", origin="toolkit")
-    return Libraries((Library("cudart64_110.dll", "cudart", True, None, "", (copy,), "_pywrap_tensorflow_internal.pyd"),), (), "PE")
+    return Libraries(
+        (Library("cudart64_110.dll", "cudart", True, None, "", (copy,), "_pywrap_tensorflow_internal.pyd"),), (), "PE"
+    )
 
 
 def test_on_path_and_not_loaded() -> None:

@@ -24,7 +24,10 @@ def test_elsewhere_in_the_right_layout() -> None:
 
 def test_elsewhere_in_a_layout_that_xla_does_not_know() -> None:
     found = facts.found(
-        rule, GPU, facts.tensorflow_release("2.11.0"), facts.xla_tools(libdevice="", libdevice_elsewhere=("/opt/lib/libdevice.10.bc",))
+        rule,
+        GPU,
+        facts.tensorflow_release("2.11.0"),
+        facts.xla_tools(libdevice="", libdevice_elsewhere=("/opt/lib/libdevice.10.bc",)),
     )
     assert not found.fixes[0].environment and "11.2" in found.fixes[0].title
 

@@ -19,7 +19,9 @@ def test_one_library_is_nowhere() -> None:
 
 
 def test_one_that_is_found_and_cannot_be_loaded() -> None:
-    picked = facts.library_file("/opt/cuda/lib64/libcusolver.so.11", "12.5", origin="other", missing=("libnvJitLink.so.12",))
+    picked = facts.library_file(
+        "/opt/cuda/lib64/libcusolver.so.11", "12.5", origin="other", missing=("libnvJitLink.so.12",)
+    )
     found = facts.found(rule, GPU, facts.tensorflow(), facts.libraries(facts.library("cusolver", picked=picked)))
     assert "libcusolver.so.11" in found.message and "libnvJitLink.so.12" in found.evidence[0].says
 

@@ -15,7 +15,9 @@ def test_2_21_on_an_old_system() -> None:
     assert found.fixes[1].requirements == ("tensorflow==2.20.0",)
 
 
-@pytest.mark.parametrize(("glibc", "release"), [("2.27", "2.21.0"), ("2.17", "2.20.0"), ("2.35", "2.21.0"), ("", "2.21.0")])
+@pytest.mark.parametrize(
+    ("glibc", "release"), [("2.27", "2.21.0"), ("2.17", "2.20.0"), ("2.35", "2.21.0"), ("", "2.21.0")]
+)
 def test_healthy(glibc: str, release: str) -> None:
     assert facts.silent(rule, facts.platform(libc_version=glibc), facts.tensorflow_release(release))
 

@@ -38,7 +38,9 @@ def test_healthy() -> None:
 
 
 def test_rests_on_other_processors() -> None:
-    assert facts.silent(rule, facts.platform(machine="aarch64"), facts.tensorflow(), facts.cpu(flags=frozenset({"neon"})))
+    assert facts.silent(
+        rule, facts.platform(machine="aarch64"), facts.tensorflow(), facts.cpu(flags=frozenset({"neon"}))
+    )
 
 
 def test_unknown_is_not_fine() -> None:

@@ -18,7 +18,9 @@ def _with(name: str = "tensorflow", **changes: Any) -> Distributions:
 def test_code_is_missing() -> None:
     hurt = _with(damage=("tensorflow/python/__init__.py",), damaged=1, gone=1)
     found = facts.found(rule, facts.tensorflow_packages(), hurt, facts.interpreter())
-    assert "1 file of" in found.message and "missing" in found.message and "tensorflow/python/__init__.py" in found.message
+    assert (
+        "1 file of" in found.message and "missing" in found.message and "tensorflow/python/__init__.py" in found.message
+    )
     assert found.severity is None
     assert found.fixes[0].commands[0][-1] == "tensorflow==2.20.0" and "--no-deps" in found.fixes[0].commands[0]
 

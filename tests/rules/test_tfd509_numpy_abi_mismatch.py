@@ -29,7 +29,9 @@ def test_the_last_build_for_1_may_also_move_on() -> None:
     assert found.fixes[1].requirements == ("tensorflow>=2.18",)
 
 
-@pytest.mark.parametrize(("tensorflow", "numpy"), [("2.18.0", "2.0.2"), ("2.18.0", "1.26.4"), ("2.17.1", "1.26.4"), ("2.21.0", "2.4.0")])
+@pytest.mark.parametrize(
+    ("tensorflow", "numpy"), [("2.18.0", "2.0.2"), ("2.18.0", "1.26.4"), ("2.17.1", "1.26.4"), ("2.21.0", "2.4.0")]
+)
 def test_healthy(tensorflow: str, numpy: str) -> None:
     assert facts.silent(rule, facts.tensorflow_release(tensorflow), _numpy(numpy, tensorflow))
 

@@ -9,7 +9,9 @@ from tfdoctor.rules.tensorflow.tfd514_tf_companion_version_mismatch import tf_co
 
 
 def _have(**versions: str) -> Distributions:
-    return facts.distributions({name.replace("_", "-"): version for name, version in versions.items()}, source="pip freeze")
+    return facts.distributions(
+        {name.replace("_", "-"): version for name, version in versions.items()}, source="pip freeze"
+    )
 
 
 def test_text_for_another_release() -> None:
@@ -25,7 +27,9 @@ def test_one_that_has_ended() -> None:
 
 def test_probability_that_is_too_new() -> None:
     tf = facts.tensorflow_release("2.10.1")
-    others = {name.replace("-", "_"): None for name in ("numpy", "protobuf", "h5py", "gast", "tensorboard", "ml-dtypes")}
+    others = {
+        name.replace("-", "_"): None for name in ("numpy", "protobuf", "h5py", "gast", "tensorboard", "ml-dtypes")
+    }
     found = facts.found(rule, tf, _have(tensorflow="2.10.1", tensorflow_probability="0.20.0", **others))  # type: ignore[arg-type]
     assert "tensorflow-probability 0.20.0" in found.message and "2.10.1" in found.message
 
@@ -44,7 +48,9 @@ def test_healthy() -> None:
 
 def test_faults_with_a_rule_of_their_own() -> None:
     tf = facts.tensorflow_release("2.15.1")
-    frozen = _have(numpy="2.0.0", h5py="3.11.0", gast="0.5.4", ml_dtypes="0.3.2", tensorboard="2.15.1", protobuf="4.25.0")
+    frozen = _have(
+        numpy="2.0.0", h5py="3.11.0", gast="0.5.4", ml_dtypes="0.3.2", tensorboard="2.15.1", protobuf="4.25.0"
+    )
     assert facts.silent(rule, tf, frozen)
 
 

@@ -22,7 +22,9 @@ def _two() -> Gpus:
     return facts.gpus(facts.gpu(0, uuid="GPU-8932f937-d72c"), facts.gpu(1, uuid="GPU-46ef1234-0000"))
 
 
-@pytest.mark.parametrize("value", ["", "-1", "2", "all", "none", "NoDevFiles", "0,0", '"0"', " ", "GPU-ffff", "-1,0", ",0", "void"])
+@pytest.mark.parametrize(
+    "value", ["", "-1", "2", "all", "none", "NoDevFiles", "0,0", '"0"', " ", "GPU-ffff", "-1,0", ",0", "void"]
+)
 def test_all_hidden(value: str) -> None:
     found = facts.found(rule, GPU, facts.environment(CUDA_VISIBLE_DEVICES=value), _two())
     assert "CUDA_VISIBLE_DEVICES" in found.message and repr(value) in found.message and found.severity is None
@@ -118,7 +120,9 @@ def test_a_scheduler_is_named() -> None:
 
 
 def test_rests_without_a_gpu() -> None:
-    assert facts.silent(rule, facts.environment(CUDA_VISIBLE_DEVICES="-1"), rests={GpuMachine: "no NVIDIA GPU on this machine"})
+    assert facts.silent(
+        rule, facts.environment(CUDA_VISIBLE_DEVICES="-1"), rests={GpuMachine: "no NVIDIA GPU on this machine"}
+    )
 
 
 @given(st.text(), st.one_of(st.none(), st.integers(0, 16)))

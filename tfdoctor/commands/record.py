@@ -33,4 +33,7 @@ def command(folder: str, python: Optional[str]) -> None:
         live.close()
     said = ngettext("Recorded {count} part in {folder}.", "Recorded {count} parts in {folder}.", len(parts))
     click.echo(said.format(count=len(parts), folder=folder))
-    click.echo(_("Names, addresses, serial numbers and secrets were replaced; look through it before you give it away."), err=True)
+    click.echo(
+        _("Names, addresses, serial numbers and secrets were replaced; look through it before you give it away."),
+        err=True,
+    )

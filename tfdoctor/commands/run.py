@@ -89,5 +89,7 @@ def _show(explanation: Explanation, name: str, code: int, host: Optional[Host]) 
     width = shutil.get_terminal_size((100, 24)).columns
     title = _("tfdoctor: {program} ended with exit code {code}").format(program=os.path.basename(name), code=code)
     click.echo("\n" + title, err=True)
-    text = render_log(_("what it printed"), explanation, scrubber(host), width=width, paint=lambda words, _colour: words)
+    text = render_log(
+        _("what it printed"), explanation, scrubber(host), width=width, paint=lambda words, _colour: words
+    )
     click.echo(text, nl=False, err=True)

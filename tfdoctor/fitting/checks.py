@@ -178,8 +178,10 @@ def _newer_than_build(release: TfRelease, capability: ComputeCapability, gpu: st
     """Only PTX, and from a CUDA that does not know the GPU: `check` says the same (gpu-arch-newer-than-build)."""
     if release.cuda_minor is None or Version(capability.first_cuda) <= Version(release.cuda_minor):
         return
-    text = _("It was built with CUDA {cuda}, and {first} is the first that knows {gpu}: the GPU is listed, and people report "
-             "that operations fail on such GPUs with CUDA_ERROR_INVALID_PTX.")
+    text = _(
+        "It was built with CUDA {cuda}, and {first} is the first that knows {gpu}: the GPU is listed, and people report "
+        "that operations fail on such GPUs with CUDA_ERROR_INVALID_PTX."
+    )
     text = text.format(cuda=release.cuda_minor, first=capability.first_cuda, gpu=gpu)
     yield Reason(Says.OPEN, text, NEWER_GPU_FAILS)
 

@@ -12,10 +12,14 @@ from tfdoctor.tables import Tables
 
 #: A version: at least two parts, or a number alone; not the digits of a longer word ("sm86", "x64").
 _VERSION = re.compile(r"(?<![\w.])v?(\d{1,4}(?:\.\d{1,5}){0,4}(?:\.?(?:rc|dev|post|a|b)\d{1,10})?)(?![\w]|\.\d)")
-_CONTAINER = re.compile(r"docker|podman|lxc|kubernetes|\bk8s\b|\bpod\b|container|singularity|apptainer|enroot|\bimage\b|\bngc\b|nvcr\.io", re.I)
+_CONTAINER = re.compile(
+    r"docker|podman|lxc|kubernetes|\bk8s\b|\bpod\b|container|singularity|apptainer|enroot|\bimage\b|\bngc\b|nvcr\.io",
+    re.I,
+)
 _LINUX = re.compile(
     r"linux|ubuntu|debian|fedora|centos|red ?hat|rhel|rocky|alma|suse|arch|manjaro|mint|pop!?_?os|gentoo|slackware|alpine|colab|kaggle|jetpack|l4t|nixos"
-    r"|amazon|kernel|\bel[789]\b", re.I
+    r"|amazon|kernel|\bel[789]\b",
+    re.I,
 )
 _NO = re.compile(r"(?:no|none|false|0|n/?a)\b", re.I)
 _AMD = re.compile(r"\bamd\b|radeon|\bgfx\d|instinct|\bmi\d{2,3}|\brx ?\d{3,4}|vega", re.I)

@@ -29,9 +29,32 @@ KEPT_ODD = 20
 _BEFORE, _AFTER = 1024, 4096
 
 #: What makes a line look like an error. Second half: the expression that decides.
-_ODD_WORDS = ("Error", "ERROR", " error:", "FATAL", "Fatal", "fatal:", "Traceback (most", "Exception", " E tensorflow", " F tensorflow",
-              " E external", " F external", "Segmentation fault", "core dumped", "Aborted", "NVRM:", " WARN ", "failed with", "Killed",
-              "] Failed", " failed", "E0", "F0", "CRITICAL")
+_ODD_WORDS = (
+    "Error",
+    "ERROR",
+    " error:",
+    "FATAL",
+    "Fatal",
+    "fatal:",
+    "Traceback (most",
+    "Exception",
+    " E tensorflow",
+    " F tensorflow",
+    " E external",
+    " F external",
+    "Segmentation fault",
+    "core dumped",
+    "Aborted",
+    "NVRM:",
+    " WARN ",
+    "failed with",
+    "Killed",
+    "] Failed",
+    " failed",
+    "E0",
+    "F0",
+    "CRITICAL",
+)
 _ODD = re.compile(
     r"(?<![\w.])(?:\w{0,60}Error|ERROR|error|FATAL|Fatal|fatal|\w{0,60}Exception)\b ?[:(\]]|\b(?:FATAL|CRITICAL|ERROR)\b"
     r"|Traceback \(most|(?:^|\s)[EF] (?:tensorflow|external)/|^[EF]\d{4} \d\d:|Segmentation fault|core dumped|^Aborted|^Killed"

@@ -19,7 +19,9 @@ AHEAD = 5
 #: Colours, which are most of them.
 _COLOURS = re.compile(rb"\x1b\[[0-9;]*m")
 #: Colours and cursor movements (ECMA-48 CSI), window titles (OSC), character set switches. Each part is bounded.
-_ESCAPES = re.compile(rb"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b\n]{0,512}(?:\x07|\x1b\\)?|[()][0-9A-Za-z]|[=>78cDEHMNOZ])")
+_ESCAPES = re.compile(
+    rb"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b\n]{0,512}(?:\x07|\x1b\\)?|[()][0-9A-Za-z]|[=>78cDEHMNOZ])"
+)
 
 
 @dataclass(frozen=True)

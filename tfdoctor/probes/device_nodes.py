@@ -15,6 +15,7 @@ from tfdoctor.probes.platform import Platform
 
 OTHERS = ("/dev/dxg", "/dev/kfd")
 
+
 @dataclass(frozen=True)
 class DeviceNode:
     """One node. `mode` are the permission bits. `error` is "" when this user can open it, the error's text when not,

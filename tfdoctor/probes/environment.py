@@ -32,7 +32,10 @@ NEVER = re.compile(
     re.I,
 )
 # Only that these are set matters; their values are addresses, names or paths of somebody's machine.
-MASKED = frozenset(("KUBERNETES_SERVICE_HOST", "WSL_INTEROP", "WSL_DISTRO_NAME", "SINGULARITY_CONTAINER", "APPTAINER_CONTAINER"))
+MASKED = frozenset(
+    ("KUBERNETES_SERVICE_HOST", "WSL_INTEROP", "WSL_DISTRO_NAME", "SINGULARITY_CONTAINER", "APPTAINER_CONTAINER")
+)
+
 
 @dataclass(frozen=True)
 class Environment:

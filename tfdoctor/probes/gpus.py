@@ -125,7 +125,9 @@ def _nvml_and_smi(told: Optional[Driver], listed: tuple[Gpu, ...], report: SmiRe
     """What a recorded report says differently. Loads and temperatures change between two looks; these do not."""
     yield from _incomplete(report, source)
     if told and report.driver and report.driver != told.version:
-        yield _("NVML says driver {nvml}, {source} says {smi}.").format(nvml=told.version, smi=report.driver, source=source)
+        yield _("NVML says driver {nvml}, {source} says {smi}.").format(
+            nvml=told.version, smi=report.driver, source=source
+        )
     if not report.truncated and report.gpus and len(report.gpus) != len(listed):
         yield _("NVML lists {nvml} GPUs, {source} lists {smi}.").format(
             nvml=len(listed), smi=len(report.gpus), source=source

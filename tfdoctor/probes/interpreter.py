@@ -184,7 +184,9 @@ def _frozen_line(line: str) -> Optional[Distribution]:
         return Distribution(canonical(direct.group(1)), from_wheel.group(2) if from_wheel else "", "")
     for form in (_PINNED, _CONDA_EXPORT, _COLUMNS):
         if found := form.match(line):
-            conda = form is _CONDA_EXPORT or (form is _COLUMNS and len(line.split()) > 2 and not line.split()[2].startswith("/"))
+            conda = form is _CONDA_EXPORT or (
+                form is _COLUMNS and len(line.split()) > 2 and not line.split()[2].startswith("/")
+            )
             return Distribution(canonical(found.group(1)), found.group(2), "", installer="conda" if conda else "")
     return None
 

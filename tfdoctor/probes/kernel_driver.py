@@ -40,6 +40,7 @@ MODPROBE = "/usr/bin/nvidia-modprobe"
 SETUID = 0o4000
 EFI = "/sys/firmware/efi"
 
+
 @dataclass(frozen=True)
 class KernelDriver:
     """`loaded_version` is from /proc/driver/nvidia/version ("" : not loaded). `flavour` is "open", "proprietary" or "".

@@ -145,7 +145,9 @@ def _caller(host: Host, answer: Mapping[str, Any], tensorflow: TensorFlow) -> Lo
     path = next((text(objects[name]) for name in CALLERS if name in objects), "")
     elf = host.elf(path) if path else None
     if elf is None or elf.problem:
-        raise Unavailable(_("{folder} holds no {name} that could be read").format(folder=tensorflow.location, name=CALLERS[0]))
+        raise Unavailable(
+            _("{folder} holds no {name} that could be read").format(folder=tensorflow.location, name=CALLERS[0])
+        )
     return Loaded(path, elf, None if elf.runpath else _object(host, text(objects.get(CALLERS[2]))))
 
 
@@ -186,11 +188,16 @@ def _wanted(answer: Mapping[str, Any], tensorflow: TensorFlow, tables: Tables) -
     """(component, soname) in the order in which TensorFlow opens them: from the wheel's own header, else from the table."""
     row = tables.release(tensorflow.version) if tensorflow.in_table else None
     tabled = dict(row.sonames) if row is not None and row.version == tensorflow.version else {}
-    names = {**tabled, **_configured(text(mapping(mapping(answer.get("tensorflow")).get("headers")).get("cuda_config.h")))}
+    names = {
+        **tabled,
+        **_configured(text(mapping(mapping(answer.get("tensorflow")).get("headers")).get("cuda_config.h"))),
+    }
     if (row is not None and row.nccl_linkage == "wheel") or tables.newer_than_table(tensorflow.version):
         names.setdefault("nccl", "libnccl.so.2")
     if not any(component in names for component in NEEDED):
-        raise Unavailable(_("which CUDA libraries TensorFlow {version} opens is not known").format(version=tensorflow.version))
+        raise Unavailable(
+            _("which CUDA libraries TensorFlow {version} opens is not known").format(version=tensorflow.version)
+        )
     for component in (*NEEDED, *OPTIONAL):
         if component in names and (component != "curand" or fits(tensorflow.version, CURAND_NEEDED)):
             yield component, names[component]
@@ -272,7 +279,9 @@ def driver_library(
             seen[real] = files.describe(path, Elf(real, soname="libcuda.so.1"))
     others = tuple(entry for real, entry in seen.items() if entry is not None and entry is not picked)
     source = hit.how if hit is not None else _("the loader's search path")
-    return DriverLibrary(_driver_version(picked), hit.how if hit else "", tuple(filter(None, map(_driver_version, others))), source)
+    return DriverLibrary(
+        _driver_version(picked), hit.how if hit else "", tuple(filter(None, map(_driver_version, others))), source
+    )
 
 
 def _driver_files(host: Host, loader: Loader) -> Iterator[str]:

@@ -37,7 +37,12 @@ WHEELS = {
     "nvrtc": "cuda-nvrtc",
     "nvJitLink": "nvjitlink",
 }
-CUDNN_HEADERS = ("../include/cudnn_version.h", "../include/cudnn.h", "/usr/include/cudnn_version.h", "/usr/include/x86_64-linux-gnu/cudnn_version_v{major}.h")
+CUDNN_HEADERS = (
+    "../include/cudnn_version.h",
+    "../include/cudnn.h",
+    "/usr/include/cudnn_version.h",
+    "/usr/include/x86_64-linux-gnu/cudnn_version_v{major}.h",
+)
 HEADER_VERSION = re.compile(r"^#define\s+CUDNN_(MAJOR|MINOR|PATCHLEVEL)\s+(\d+)", re.M)
 
 
@@ -63,7 +68,9 @@ def origin_of(path: str, conda: str = "") -> str:
     found = next((name for name, form in ORIGINS if re.search(form, folder)), "")
     if found in ("", "system") and (conda and path.startswith(conda.rstrip("/") + "/")):
         return "conda"
-    return found or ("conda" if re.search(r"/(ana|mini|mamba|micromamba|mini)?(conda|forge)[^/]*/", path, re.I) else "other")
+    return found or (
+        "conda" if re.search(r"/(ana|mini|mamba|micromamba|mini)?(conda|forge)[^/]*/", path, re.I) else "other"
+    )
 
 
 def component_of(name: str) -> str:
@@ -92,7 +99,12 @@ class LibraryFiles:
 
     def version(self, path: str, real: str, soname: str, stated: str = "") -> str:
         """From the wheel that brought it, its full file name, what it states inside, or cuDNN's header beside it."""
-        return self._wheel_version(path, soname) or _name_version(real, soname) or stated or self._header_version(path, soname)
+        return (
+            self._wheel_version(path, soname)
+            or _name_version(real, soname)
+            or stated
+            or self._header_version(path, soname)
+        )
 
     def _wheel_version(self, path: str, soname: str) -> str:
         found = re.search(r"^(.*)/nvidia/([^/]+)/(?:lib|bin)/[^/]+$", path)
@@ -133,8 +145,13 @@ class LibraryFiles:
             if component and ".so." in path:
                 by_real = found.setdefault(component, {})
                 real = self._host.realpath(path)
-                by_real[real] = min(by_real.get(real, path), path, key=lambda p: (len(posixpath.basename(p)), listed.index(p)))
-        return {component: [self._copy(path, real) for real, path in by_real.items()] for component, by_real in found.items()}
+                by_real[real] = min(
+                    by_real.get(real, path), path, key=lambda p: (len(posixpath.basename(p)), listed.index(p))
+                )
+        return {
+            component: [self._copy(path, real) for real, path in by_real.items()]
+            for component, by_real in found.items()
+        }
 
     def _copy(self, path: str, real: str) -> LibraryFile:
         soname = posixpath.basename(path)

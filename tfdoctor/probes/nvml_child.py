@@ -97,7 +97,12 @@ def main() -> None:
     if answer["state"] != "ok":
         emit(answer)
         return
-    died = {**answer, "state": "crashed", "code": None, "error": "the process that asked NVML ended before it had all answers"}
+    died = {
+        **answer,
+        "state": "crashed",
+        "code": None,
+        "error": "the process that asked NVML ended before it had all answers",
+    }
     emit(died)
     count = answer["count"] or 0
     gpus: dict[int, dict[str, Any]] = {}

@@ -192,7 +192,9 @@ def listed_above(device: lspci.Device, listed: tuple[lspci.Device, ...]) -> tupl
     here = device
     while len(above) < len(listed):
         domain, bus = here.address.split(":")[:2]
-        parent = next((d for d in listed if d.secondary == bus and d.address.startswith(domain + ":") and d is not here), None)
+        parent = next(
+            (d for d in listed if d.secondary == bus and d.address.startswith(domain + ":") and d is not here), None
+        )
         if parent is None or parent in above:
             break
         above.append(parent)

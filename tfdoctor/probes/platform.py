@@ -136,7 +136,14 @@ def _system(host: Host, stated: Mapping[str, Any], told: Mapping[str, Any]) -> s
         return str(stated["system"])
     if isinstance(told.get("platform"), str):
         return {"win32": "windows", "cygwin": "windows"}.get(told["platform"], str(told["platform"]))
-    files = ("/proc/version", "/proc/sys/kernel/osrelease", "/etc/os-release", "/proc/cpuinfo", "/proc/modules", "/proc/meminfo")
+    files = (
+        "/proc/version",
+        "/proc/sys/kernel/osrelease",
+        "/etc/os-release",
+        "/proc/cpuinfo",
+        "/proc/modules",
+        "/proc/meminfo",
+    )
     if any(text(host, path) for path in (*files, "/proc/driver/nvidia/version")):
         return "linux"
     raise Unavailable(_("the recording does not tell the operating system"))
@@ -155,7 +162,12 @@ def _machine_name(name: str) -> str:
 
 def _machine(host: Host, stated: Mapping[str, Any], told: Mapping[str, Any]) -> str:
     by_kernel = text(host, "/proc/sys/kernel/arch") or cpuinfo.parse(text(host, "/proc/cpuinfo")).machine
-    name = by_kernel or loose.text(stated.get("machine")) or loose.text(told.get("machine")) or (os.uname().machine if host.live else "")
+    name = (
+        by_kernel
+        or loose.text(stated.get("machine"))
+        or loose.text(told.get("machine"))
+        or (os.uname().machine if host.live else "")
+    )
     return _machine_name(name or proc_driver.machine(text(host, "/proc/driver/nvidia/version")))
 
 

@@ -14,7 +14,13 @@ from tfdoctor.probes.parse import kfd
 from tfdoctor.probes.pci import Pci
 
 NODES = "/sys/class/kfd/kfd/topology/nodes"
-HIP = ("/opt/rocm/lib/libamdhip64.so*", "/opt/rocm-*/lib/libamdhip64.so*", "/usr/lib/x86_64-linux-gnu/libamdhip64.so*", "/usr/lib64/libamdhip64.so*")
+HIP = (
+    "/opt/rocm/lib/libamdhip64.so*",
+    "/opt/rocm-*/lib/libamdhip64.so*",
+    "/usr/lib/x86_64-linux-gnu/libamdhip64.so*",
+    "/usr/lib64/libamdhip64.so*",
+)
+
 
 @dataclass(frozen=True)
 class Rocm:

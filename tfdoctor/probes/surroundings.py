@@ -21,6 +21,7 @@ AZURE_TAG = "7783-7084-3265-9085-8269-3286-77"  # chassis asset tag of every Azu
 ASSET_TAGS = (AZURE_TAG, "OracleCloud.com", "HUAWEICLOUD")  # those that name a cloud; any other is its owner's own
 WSL_LIBRARIES = "/usr/lib/wsl/lib"
 
+
 @dataclass(frozen=True)
 class Container:
     """`kind` is "docker", "podman", "lxc", "kubernetes", "singularity", another name, or "" (not in a container).
@@ -141,7 +142,14 @@ def look_at_wsl(host: Host, platform: Platform, installed: Optional[InstalledDri
     names = installed.packages if installed is not None else {}
     driver = re.compile(r"nvidia-driver|nvidia-dkms|nvidia-kernel|libnvidia-compute|libcuda1|cuda-drivers")
     elsewhere = if_told(
-        lambda: globbed(host, ("/usr/lib/x86_64-linux-gnu/libcuda.so*", "/usr/lib/aarch64-linux-gnu/libcuda.so*", "/usr/lib64/libcuda.so*"))
+        lambda: globbed(
+            host,
+            (
+                "/usr/lib/x86_64-linux-gnu/libcuda.so*",
+                "/usr/lib/aarch64-linux-gnu/libcuda.so*",
+                "/usr/lib64/libcuda.so*",
+            ),
+        )
     )
     return Wsl(
         version=platform.wsl,
@@ -203,7 +211,9 @@ def _virtual(dmi: Mapping[str, str], product: str, cpu: Optional[Cpu]) -> Option
     if cpu is not None and "hypervisor" in cpu.flags:
         return True
     vendor = dmi.get("sys_vendor", "")
-    if vendor in ("QEMU", "Xen", "innotek GmbH", "Parallels Software International Inc.") or vendor.startswith("VMware"):
+    if vendor in ("QEMU", "Xen", "innotek GmbH", "Parallels Software International Inc.") or vendor.startswith(
+        "VMware"
+    ):
         return True
     if product in ("Virtual Machine", "KVM", "Google Compute Engine", "OpenStack Nova", "OpenStack Compute"):
         return True

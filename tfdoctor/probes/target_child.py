@@ -32,7 +32,9 @@ import sys
 
 # Running a file by path puts its folder first on sys.path, and ours holds a platform.py: nothing else is imported before it is gone.
 _HERE = os.path.dirname(os.path.realpath(__file__))
-sys.path[:] = [_p for _p in sys.path if isinstance(_p, str) and (not os.path.isabs(_p) or os.path.realpath(_p) != _HERE)]
+sys.path[:] = [
+    _p for _p in sys.path if isinstance(_p, str) and (not os.path.isabs(_p) or os.path.realpath(_p) != _HERE)
+]
 
 import hashlib  # noqa: E402
 import json  # noqa: E402
@@ -48,7 +50,15 @@ LIBRARY_NAMES = (
     "cudart64", "cublas", "cufft64", "curand64", "cusolver64", "cusparse64", "cudnn", "cupti64", "nvinfer",
 )  # fmt: skip
 # Folders below an entry of sys.path in which packages keep copies of CUDA libraries, or tools that XLA looks for.
-LIBRARY_FOLDERS = ("torch/lib", "tensorrt_libs", "tensorrt", "tensorrt_cu12_libs", "tensorrt_cu13_libs", "tensorflow", "cusparselt/lib")
+LIBRARY_FOLDERS = (
+    "torch/lib",
+    "tensorrt_libs",
+    "tensorrt",
+    "tensorrt_cu12_libs",
+    "tensorrt_cu13_libs",
+    "tensorflow",
+    "cusparselt/lib",
+)
 TOOLS = (
     "nvidia/cuda_nvcc/bin/ptxas", "nvidia/cuda_nvcc/nvvm/libdevice/libdevice.10.bc", "nvidia/cu13/bin/ptxas",
     "nvidia/cu13/nvvm/libdevice/libdevice.10.bc", "triton/backends/nvidia/bin/ptxas", "triton/backends/nvidia/lib/libdevice.10.bc",
@@ -65,7 +75,10 @@ OBJECTS = (
 )  # fmt: skip
 HEADERS = {
     "cuda_config.h": ("third_party/gpus/cuda/cuda_config.h", "external/local_config_cuda/cuda/cuda/cuda_config.h"),
-    "cudnn_version.h": ("third_party/gpus/cudnn/include/cudnn_version.h", "external/cuda_cudnn/include/cudnn_version.h"),
+    "cudnn_version.h": (
+        "third_party/gpus/cudnn/include/cudnn_version.h",
+        "external/cuda_cudnn/include/cudnn_version.h",
+    ),
     "version.h": ("tensorflow/core/public/version.h",),
     "nccl.h": ("external/cuda_nccl/include/nccl.h", "third_party/nccl/nccl.h"),
 }
@@ -196,7 +209,12 @@ def distribution(location: "str", folder: "str") -> "dict[str, object]":
     info = os.path.join(location, folder)
     stem = folder.rpartition(".")[0]
     guess_name, _dash, guess_version = stem.partition("-")
-    out = {"name": canonical(guess_name), "version": guess_version.partition("-py")[0], "location": location, "info": info}  # type: dict[str, object]
+    out = {
+        "name": canonical(guess_name),
+        "version": guess_version.partition("-py")[0],
+        "location": location,
+        "info": info,
+    }  # type: dict[str, object]
     out.update(requires=[], installer="", problem="")
     metadata = os.path.join(info, "METADATA" if folder.endswith(".dist-info") else "PKG-INFO")
     text = text_of(info if os.path.isfile(info) else metadata)
@@ -247,7 +265,9 @@ def check_files(entry: "dict[str, object]") -> "None":
     """
     record = text_of(os.path.join(str(entry["info"]), "RECORD"), 64 * 1024 * 1024)
     if record is None:
-        entry["owns_tensorflow"] = "tensorflow" in (text_of(os.path.join(str(entry["info"]), "top_level.txt"), 4096) or "").split()
+        entry["owns_tensorflow"] = (
+            "tensorflow" in (text_of(os.path.join(str(entry["info"]), "top_level.txt"), 4096) or "").split()
+        )
         return
     location = str(entry["location"])
     owns, checked, hashed = False, 0, 0
@@ -269,7 +289,9 @@ def check_files(entry: "dict[str, object]") -> "None":
             if differs(os.path.join(location, path), digest):
                 changed.append(path)
     damage = gone + changed
-    entry.update(owns_tensorflow=owns, checked=checked, damaged=len(damage), gone=len(gone), damage=damage[:MOST_DAMAGE])
+    entry.update(
+        owns_tensorflow=owns, checked=checked, damaged=len(damage), gone=len(gone), damage=damage[:MOST_DAMAGE]
+    )
 
 
 def record_rows(text: "str") -> "list[tuple[str, str, str]]":
@@ -341,7 +363,9 @@ def module_file(folder: "str") -> "str":
     """The file in `folder` that `import tensorflow` would take as a module, or ""."""
     from importlib.machinery import all_suffixes
 
-    return next(("tensorflow" + s for s in all_suffixes() if os.path.isfile(os.path.join(folder, "tensorflow" + s))), "")
+    return next(
+        ("tensorflow" + s for s in all_suffixes() if os.path.isfile(os.path.join(folder, "tensorflow" + s))), ""
+    )
 
 
 def is_real(package: "str") -> "bool":
@@ -356,7 +380,9 @@ def about_build(package: "str") -> "dict[str, object]":
     for name, places in HEADERS.items():
         text = next((t for t in (text_of(os.path.join(include, p)) for p in places) if t is not None), None)
         if text is not None:
-            texts[name] = "\n".join(line for line in text.splitlines() if line.startswith("#define") and len(line.split()) > 2)[:4000]
+            texts[name] = "\n".join(
+                line for line in text.splitlines() if line.startswith("#define") and len(line.split()) > 2
+            )[:4000]
     objects = {o.rpartition("/")[2]: os.path.join(package, o) for o in OBJECTS}
     return {
         "build_info": text_of(os.path.join(package, "python", "platform", "build_info.py")),
@@ -421,7 +447,9 @@ def answer() -> "dict[str, object]":
         "schema": 1,
         "executable": sys.executable or "",
         "cwd": working_folder(),
-        "python": guarded(problems, "python", about_python, {"version": ".".join(str(n) for n in sys.version_info[:3])}),
+        "python": guarded(
+            problems, "python", about_python, {"version": ".".join(str(n) for n in sys.version_info[:3])}
+        ),
         "path": path,
         "distributions": found,
         "leftovers": leftovers,
@@ -446,7 +474,9 @@ def main() -> "None":
     try:
         found = answer()
         line = json.dumps(found)
-        if "\\ud" in line:  # half a surrogate pair: a byte that could not be decoded (or a whole pair: then nothing changes)
+        if (
+            "\\ud" in line
+        ):  # half a surrogate pair: a byte that could not be decoded (or a whole pair: then nothing changes)
             line = json.dumps(printable(found))
     except Exception as error:  # noqa: BLE001  told to whoever asked
         line = json.dumps({"error": f"{type(error).__name__}: {error}"})

@@ -168,7 +168,9 @@ def _what_it_says(found: Mapping[str, Any], version: str, location: str) -> _Bui
     config, nccl = headers.get("cuda_config.h", {}), headers.get("nccl.h", {})
     if not info:
         nvidia = re.search(r"\+nv[0-9]", version) is not None
-        return _Build(source=_("the version {version}").format(version=version) if nvidia else "", cuda_build=nvidia or None)
+        return _Build(
+            source=_("the version {version}").format(version=version) if nvidia else "", cuda_build=nvidia or None
+        )
     cuda_build = info.get("is_cuda_build")
     rocm_build = info.get("is_rocm_build")
     is_cuda = cuda_build is True
@@ -178,9 +180,13 @@ def _what_it_says(found: Mapping[str, Any], version: str, location: str) -> _Bui
         cuda_build=cuda_build if isinstance(cuda_build, bool) else None,
         rocm_build=rocm_build if isinstance(rocm_build, bool) else None,
         cuda=(config.get("TF_CUDA_VERSION") or _dotted(info, "cuda_version")) if is_cuda else "",
-        cudnn=(_joined(headers.get("cudnn_version.h", {}), "CUDNN_") or _dotted(info, "cudnn_version")) if is_cuda else "",
+        cudnn=(_joined(headers.get("cudnn_version.h", {}), "CUDNN_") or _dotted(info, "cudnn_version"))
+        if is_cuda
+        else "",
         nccl=_joined(nccl, "NCCL_") if is_cuda else "",
-        compute_capabilities=tuple(c for c in capabilities if isinstance(c, str)) if isinstance(capabilities, list) else (),
+        compute_capabilities=tuple(c for c in capabilities if isinstance(c, str))
+        if isinstance(capabilities, list)
+        else (),
     )
 
 
@@ -243,9 +249,14 @@ def _same_minor(one: str, other: str) -> bool:
 
 def _is_official(name: str, version: str, row: TfRelease) -> bool:
     """Is this a build that the row describes? Vendor builds carry a local version ("+nv24.01"), and pre-releases differ."""
-    return name in ("tensorflow", "tensorflow-gpu", "tensorflow-cpu", "tensorflow-intel", "tensorflow-macos", "tensorflow-cpu-aws") and (
-        version == row.version
-    )
+    return name in (
+        "tensorflow",
+        "tensorflow-gpu",
+        "tensorflow-cpu",
+        "tensorflow-intel",
+        "tensorflow-macos",
+        "tensorflow-cpu-aws",
+    ) and (version == row.version)
 
 
 def _system(host: Host, platform: Optional[Platform], distributions: Distributions) -> tuple[str, str]:

@@ -180,7 +180,9 @@ def xla_tools(
     on_path = [p for p in environment.get("PATH", "").split(":") if p]
     programs = _candidates(folder, [f"{preferred}/bin", *on_path, *(f"{root}/bin" for root in roots)], "ptxas")
     ptxas = _first_ptxas(host, programs, versions, tensorflow.version)
-    bitcode = _candidates(folder, [preferred, *roots, "."], LIBDEVICE) + _candidates(folder, ["."], posixpath.basename(LIBDEVICE))
+    bitcode = _candidates(folder, [preferred, *roots, "."], LIBDEVICE) + _candidates(
+        folder, ["."], posixpath.basename(LIBDEVICE)
+    )
     libdevice = next((path for path in bitcode if host.is_file(path)), "")
     return XlaTools(
         ptxas=ptxas,
@@ -252,7 +254,10 @@ class _Versions:
 def _elsewhere(host: Host, answer: Mapping[str, Any], toolkits: Optional[Toolkits], taken: str) -> Iterator[str]:
     """Copies of libdevice that XLA does not look at: in toolkits and wheels."""
     kits = toolkits.toolkits if toolkits is not None else ()
-    places = [*(posixpath.join(kit.path, LIBDEVICE) for kit in kits), *(t for t in texts(answer.get("tools")) if t.endswith(".bc"))]
+    places = [
+        *(posixpath.join(kit.path, LIBDEVICE) for kit in kits),
+        *(t for t in texts(answer.get("tools")) if t.endswith(".bc")),
+    ]
     taken = host.realpath(taken) if taken else ""
     for path in dict.fromkeys(places):
         if host.realpath(path) != taken and if_told(lambda p=path: host.stat(p)) is not None:  # type: ignore[misc]

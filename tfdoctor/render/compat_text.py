@@ -61,7 +61,9 @@ def _best(fits: tuple[Fit, ...], width: int) -> list[str]:
     if found is not None:
         head = _("Best: TensorFlow {version}").format(version=found.release.version)
     elif maybe is not None:
-        head = _("No release is known to fit; the best guess is TensorFlow {version}, and whether it works is not known.")
+        head = _(
+            "No release is known to fit; the best guess is TensorFlow {version}, and whether it works is not known."
+        )
         head = head.format(version=maybe.release.version)
     else:
         return [_("No release is known to fit."), ""]

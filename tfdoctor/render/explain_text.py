@@ -69,7 +69,9 @@ def _log(name: str, explanation: Explanation, scrub: Scrubber, width: int, paint
     if quiet:
         yield from _quiet(quiet, width, paint)
     for crash in explanation.crashes:
-        yield from _wrapped(_("tfdoctor failed in {what}: {error}").format(what=crash.what, error=crash.error), width, "")
+        yield from _wrapped(
+            _("tfdoctor failed in {what}: {error}").format(what=crash.what, error=crash.error), width, ""
+        )
 
 
 def _answer(answer: Explained, scrub: Scrubber, width: int, paint: Paint) -> Iterator[str]:

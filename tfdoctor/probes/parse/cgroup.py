@@ -14,7 +14,7 @@ _KINDS = (
 
 
 def kind(text: str) -> str:
-    """"docker", "podman", "lxc", "kubernetes", "containerd" or "" when nothing names one.
+    """ "docker", "podman", "lxc", "kubernetes", "containerd" or "" when nothing names one.
 
     Of a mountinfo only the lines of / and of files that an engine puts into its containers count: a machine that
     merely runs containers has their mounts in its table too."""
@@ -23,6 +23,14 @@ def kind(text: str) -> str:
 
 def inside_mounts(mountinfo: str) -> str:
     """The lines of /proc/self/mountinfo whose mount point only a container has: /, /etc/hosts, /etc/resolv.conf…"""
-    points = {"/", "/etc/hosts", "/etc/hostname", "/etc/resolv.conf", "/dev/termination-log", "/run/secrets/kubernetes.io/serviceaccount", "/proc/cpuinfo"}
+    points = {
+        "/",
+        "/etc/hosts",
+        "/etc/hostname",
+        "/etc/resolv.conf",
+        "/dev/termination-log",
+        "/run/secrets/kubernetes.io/serviceaccount",
+        "/proc/cpuinfo",
+    }
     rows = (line for line in mountinfo.splitlines() if len(line.split()) > 4 and line.split()[4] in points)
     return "\n".join(rows)

@@ -20,7 +20,9 @@ _XID = re.compile(
     r"NVRM: Xid \((?:PCI:)?([0-9a-fA-F:.]+)(?: [^)]*)?\): ([0-9]{1,6}),?\s*"
     r"(?:pid=('?<?[\w ]+>?'?),\s*)?(?:name=([^,]+),\s*)?(.*)"
 )
-_SXID = re.compile(r"(nvidia-nvswitch\d+|nvidia-nvlink\w*): SXid \((?:PCI:)?[^)]*\): ([0-9]{1,6}), (Fatal|Non-fatal), ?(.*)", re.I)
+_SXID = re.compile(
+    r"(nvidia-nvswitch\d+|nvidia-nvlink\w*): SXid \((?:PCI:)?[^)]*\): ([0-9]{1,6}), (Fatal|Non-fatal), ?(.*)", re.I
+)
 _KINDS = tuple(
     (kind, re.compile(pattern))
     for kind, pattern in (
@@ -39,7 +41,9 @@ _KINDS = tuple(
     )
 )  # fmt: skip
 # Further lines that a recording keeps, so that a later version of these patterns has something to read.
-_NEIGHBOURS = re.compile(r"NVRM|nvidia|nvswitch|nouveau|\bPM: |DMAR|AMD-Vi|IOMMU|Lockdown|Secure ?[Bb]oot|amdgpu|kfd|blocked for more than")
+_NEIGHBOURS = re.compile(
+    r"NVRM|nvidia|nvswitch|nouveau|\bPM: |DMAR|AMD-Vi|IOMMU|Lockdown|Secure ?[Bb]oot|amdgpu|kfd|blocked for more than"
+)
 
 
 @dataclass(frozen=True)
@@ -108,7 +112,9 @@ def _xid(line: str) -> Optional[XidLine]:
     bus, code, pid, name, rest = found.groups()
     number = pid.strip("'") if pid else ""
     process = "" if name is None or "<unknown>" in name else name.strip("' ")
-    return XidLine(int(code), bus.lower(), int(number) if re.fullmatch(r"[0-9]{1,10}", number) else None, process, rest.strip())
+    return XidLine(
+        int(code), bus.lower(), int(number) if re.fullmatch(r"[0-9]{1,10}", number) else None, process, rest.strip()
+    )
 
 
 def _sxid(line: str) -> Optional[SXidLine]:

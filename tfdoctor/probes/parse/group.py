@@ -8,7 +8,11 @@ from collections.abc import Collection
 def names(text: str) -> dict[int, str]:
     """`video:x:44:alice` -> {44: "video"}."""
     rows = (line.split(":") for line in text.splitlines())
-    return {int(row[2]): row[0] for row in rows if len(row) >= 3 and row[2].isdecimal() and row[2].isascii() and len(row[2]) < 11}
+    return {
+        int(row[2]): row[0]
+        for row in rows
+        if len(row) >= 3 and row[2].isdecimal() and row[2].isascii() and len(row[2]) < 11
+    }
 
 
 def relevant(text: str, numbers: Collection[int]) -> str:

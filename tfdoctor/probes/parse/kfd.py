@@ -24,7 +24,9 @@ def smi(text: str) -> tuple[tuple[tuple[str, str], ...], str]:
     cards = [v for k, v in answer.items() if re.match(r"card[0-9]", k) and isinstance(v, dict)]
     system = answer.get("system")
     driver = system.get("Driver version", "") if isinstance(system, dict) else ""
-    return tuple((_one(c, "Device Name", "Card Series", "Card series", "Card model"), _one(c, "GFX Version")) for c in cards), str(driver)
+    return tuple(
+        (_one(c, "Device Name", "Card Series", "Card series", "Card model"), _one(c, "GFX Version")) for c in cards
+    ), str(driver)
 
 
 def _one(card: dict[str, object], *names: str) -> str:

@@ -18,8 +18,17 @@ CLASSES = {
     "Bridge": "0680",
     "Processing accelerators": "1200",
 }
-VENDORS = {"NVIDIA": "10de", "nVidia": "10de", "Advanced Micro Devices": "1002", "Intel": "8086", "ASPEED": "1a03", "Matrox": "102b"}
-_HEAD = re.compile(r"^((?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) ([^:\[]+?)(?: \[([0-9a-f]{4})\])?: (.*)$", re.I)
+VENDORS = {
+    "NVIDIA": "10de",
+    "nVidia": "10de",
+    "Advanced Micro Devices": "1002",
+    "Intel": "8086",
+    "ASPEED": "1a03",
+    "Matrox": "102b",
+}
+_HEAD = re.compile(
+    r"^((?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) ([^:\[]+?)(?: \[([0-9a-f]{4})\])?: (.*)$", re.I
+)
 _IDS = re.compile(r"\[([0-9a-f]{4}):([0-9a-f]{4})\]")
 _UNITS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3, "T": 1024**4}
 

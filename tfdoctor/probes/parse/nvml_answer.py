@@ -164,7 +164,9 @@ def _rows(raw: Mapping[str, Any]) -> RowRemap:
 
 def _mig_instances(raw: Mapping[str, Any]) -> tuple[MigInstance, ...]:
     devices = [d for d in _list(raw.get("mig_devices")) if isinstance(d, dict)]
-    return tuple(MigInstance(mig_profile(_text(d.get("name"))), _int(d.get("memory")), _text(d.get("uuid"))) for d in devices)
+    return tuple(
+        MigInstance(mig_profile(_text(d.get("name"))), _int(d.get("memory")), _text(d.get("uuid"))) for d in devices
+    )
 
 
 def _throttle(bits: Optional[int]) -> Optional[frozenset[str]]:

@@ -68,7 +68,9 @@ def reduced(config: bytes) -> bytes:
     out[:64] = config[:64]
     offset = next((at for at, kind in _extended(config) if kind == ACS), None)
     if offset is not None:
-        out[EXTENDED : EXTENDED + 8] = ACS.to_bytes(2, "little") + b"\x01\x00" + config[offset + 4 : offset + 8].ljust(4, b"\0")
+        out[EXTENDED : EXTENDED + 8] = (
+            ACS.to_bytes(2, "little") + b"\x01\x00" + config[offset + 4 : offset + 8].ljust(4, b"\0")
+        )
     return bytes(out)
 
 

@@ -133,7 +133,9 @@ def _ecc(look: Look) -> Ecc:
     Newest drivers split SRAM's uncorrected ones into parity and SEC-DED."""
 
     def sram(when: str) -> Optional[int]:
-        return total(look(f"ecc.{when}.sram_uncorrected"), look(f"ecc.{when}.sram_parity"), look(f"ecc.{when}.sram_secded"))
+        return total(
+            look(f"ecc.{when}.sram_uncorrected"), look(f"ecc.{when}.sram_parity"), look(f"ecc.{when}.sram_secded")
+        )
 
     def corrected(when: str) -> Optional[int]:
         new = total(look(f"ecc.{when}.sram_corrected"), look(f"ecc.{when}.dram_corrected"))
@@ -197,7 +199,9 @@ def _license(printed: Optional[str]) -> str:
     return "licensed" if text.startswith("licensed") else "unlicensed" if text.startswith("unlicensed") else ""
 
 
-def build_process(pid: Optional[str], kind: Optional[str], name: Optional[str], memory: Optional[str]) -> Optional[GpuProcess]:
+def build_process(
+    pid: Optional[str], kind: Optional[str], name: Optional[str], memory: Optional[str]
+) -> Optional[GpuProcess]:
     """A process as nvidia-smi lists it; None when there is no process number. Its owner is not told."""
     number = integer(pid)
     if number is None:

@@ -35,7 +35,9 @@ def parse(text: str) -> tuple[SmiNvlink, ...]:
         elif current and link:
             state = link.group(2)
             speed = decimal(state)
-            active = True if speed or state.casefold() == "active" else False if "inactive" in state.casefold() else None
+            active = (
+                True if speed or state.casefold() == "active" else False if "inactive" in state.casefold() else None
+            )
             links = (*(current.links or ()), NvLink(int(link.group(1)), active, speed=speed))
             current = SmiNvlink(current.index, current.name, links)
         elif current and not current.links and re.search(r"not supported|unable|inactive", line, re.I):

@@ -53,9 +53,7 @@ def _number(entry: str) -> Optional[int]:
     return int(found.group(1)) if found else None
 
 
-def _uuids(
-    entries: list[str], prefix: str, uuids: tuple[str, ...], instances: Optional[tuple[str, ...]]
-) -> Visible:
+def _uuids(entries: list[str], prefix: str, uuids: tuple[str, ...], instances: Optional[tuple[str, ...]]) -> Visible:
     chosen: list[str] = []
     unchecked = None
     for entry in entries:

@@ -69,17 +69,31 @@ def cuda_visible_devices_hidden(
     if not seen.chosen and not starts(cuda):
         return _all_hidden(value, seen, environment, count, job)
     if not tried(cuda) and seen.chosen and seen.unchecked == seen.chosen[0]:
-        raise Unavailable(_("whether {entry} of {name} is a GPU of this machine is not known").format(
-            entry=seen.unchecked, name=NAME))
-    if not tried(cuda) and count is None and gpus is None and any(entry.isdigit() and int(entry) > 0 for entry in seen.chosen):
-        raise Unavailable(_("how many GPUs there are is not known, and {name} lists {value}").format(name=NAME, value=value))
+        raise Unavailable(
+            _("whether {entry} of {name} is a GPU of this machine is not known").format(entry=seen.unchecked, name=NAME)
+        )
+    if (
+        not tried(cuda)
+        and count is None
+        and gpus is None
+        and any(entry.isdigit() and int(entry) > 0 for entry in seen.chosen)
+    ):
+        raise Unavailable(
+            _("how many GPUs there are is not known, and {name} lists {value}").format(name=NAME, value=value)
+        )
     total = len(gpus) if gpus is not None else count
     if total is None or not seen.chosen or len(seen.chosen) >= total or _splits(gpus):
         return None
-    ends = _(" {entry} names no GPU, and nothing after it counts.").format(entry=repr(seen.stopped_at)) if seen.stopped_at else ""
+    ends = (
+        _(" {entry} names no GPU, and nothing after it counts.").format(entry=repr(seen.stopped_at))
+        if seen.stopped_at
+        else ""
+    )
     return Diagnosis(
         _("{name}={value} leaves {visible} of {total} GPUs visible.").format(
-            name=NAME, value=value, visible=len(seen.chosen), total=total) + ends,
+            name=NAME, value=value, visible=len(seen.chosen), total=total
+        )
+        + ends,
         evidence=(Evidence(f"{NAME}={value}", environment.source),),
         severity=Severity.INFO,
     )
@@ -130,12 +144,17 @@ def _all_hidden(
         why = _("an empty text hides every GPU")
     elif count is not None and (seen.stopped_at or "").isdigit():
         why = _("{entry} names no GPU, and the {count} here have indices up to {last}").format(
-            entry=seen.stopped_at, count=count, last=count - 1)
+            entry=seen.stopped_at, count=count, last=count - 1
+        )
     else:
         why = _("its first entry, {entry}, names no GPU").format(entry=repr(seen.stopped_at or ""))
-    note = _("The scheduler of this job sets it: ask for GPUs there instead.") if job and job.scheduler == "slurm" else ""
+    note = (
+        _("The scheduler of this job sets it: ask for GPUs there instead.") if job and job.scheduler == "slurm" else ""
+    )
     return Diagnosis(
-        _("{name} is set to {value}, so no CUDA program sees a GPU: {why}.").format(name=NAME, value=repr(value), why=why),
+        _("{name} is set to {value}, so no CUDA program sees a GPU: {why}.").format(
+            name=NAME, value=repr(value), why=why
+        ),
         evidence=(Evidence(f"{NAME}={value}", environment.source),),
         fixes=(remedies.variable(NAME, None, note=note),),
     )

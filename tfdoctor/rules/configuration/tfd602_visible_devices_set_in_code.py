@@ -36,7 +36,9 @@ def visible_devices_set_in_code(log: LogMatch) -> Found:
     - https://www.tensorflow.org/api_docs/python/tf/config/set_visible_devices
     """
     return Diagnosis(
-        _("The program has hidden the CPU from TensorFlow with set_visible_devices; TensorFlow cannot work without it."),
+        _(
+            "The program has hidden the CPU from TensorFlow with set_visible_devices; TensorFlow cannot work without it."
+        ),
         evidence=(line(log),),
         fixes=(remedies.by_hand(_("Remove the call of set_visible_devices for 'CPU'")),),
     )

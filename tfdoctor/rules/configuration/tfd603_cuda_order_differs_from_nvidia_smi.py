@@ -46,8 +46,11 @@ def cuda_order_differs_from_nvidia_smi(machine: GpuMachine, environment: Environ
     by_index = any(entry.strip().isdigit() for entry in chosen.split(","))
     picked = _(" CUDA_VISIBLE_DEVICES={value} picks in CUDA's order.").format(value=chosen) if by_index else ""
     return Diagnosis(
-        _("This machine has GPUs of different models ({models}), which CUDA counts fastest first and nvidia-smi by PCI "
-          "address.").format(models=", ".join(models)) + picked,
+        _(
+            "This machine has GPUs of different models ({models}), which CUDA counts fastest first and nvidia-smi by PCI "
+            "address."
+        ).format(models=", ".join(models))
+        + picked,
         evidence=(
             Evidence(", ".join(gpu.label for gpu in gpus), gpus.source),
             Evidence(_("CUDA_DEVICE_ORDER is not PCI_BUS_ID"), environment.source),

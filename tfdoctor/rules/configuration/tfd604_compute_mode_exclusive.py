@@ -49,7 +49,9 @@ def _found(gpus: Gpus) -> Iterator[Diagnosis]:
     taken = tuple(gpu for gpu in exclusive if any(process.kind == "compute" for process in gpu.processes or ()))
     free = tuple(gpu for gpu in exclusive if gpu not in taken)
     if prohibited:
-        yield _diagnosis(prohibited, gpus, _("{gpus} is in compute mode Prohibited, where Default is needed: no program can use it."))
+        yield _diagnosis(
+            prohibited, gpus, _("{gpus} is in compute mode Prohibited, where Default is needed: no program can use it.")
+        )
     if taken:
         yield _diagnosis(taken, gpus, _("{gpus} is in compute mode Exclusive Process, and a process has it already."))
     if free:

@@ -56,18 +56,27 @@ def mig_one_instance_per_process(
         none = cuda is not None and cuda.finds_none
         return Diagnosis(
             _("MIG is on for {gpus}, and no MIG instance was seen: without one CUDA finds no device.").format(
-                gpus=", ".join(gpu.label for gpu in split)),
+                gpus=", ".join(gpu.label for gpu in split)
+            ),
             evidence=(Evidence(_("MIG mode enabled, no instance listed"), gpus.source),),
-            fixes=(remedies.by_hand(_("Turn MIG off, or make an instance"), ("nvidia-smi", "-i", str(split[0].index), "-mig", "0"),
-                                    needs=("root",)),),
+            fixes=(
+                remedies.by_hand(
+                    _("Turn MIG off, or make an instance"),
+                    ("nvidia-smi", "-i", str(split[0].index), "-mig", "0"),
+                    needs=("root",),
+                ),
+            ),
             severity=None if none else Severity.WARNING,
         )
     if instances < 2 and len(gpus) < 2:
         return None
     return Diagnosis(
         _("MIG is on for {gpus} with {count} instances in all; one process sees one of them.").format(
-            gpus=", ".join(gpu.label for gpu in split), count=instances),
+            gpus=", ".join(gpu.label for gpu in split), count=instances
+        ),
         evidence=(Evidence(_("{count} MIG instances").format(count=instances), gpus.source),),
-        fixes=(remedies.by_hand(_("Choose one with CUDA_VISIBLE_DEVICES=MIG-… for each process"), ("nvidia-smi", "-L")),),
+        fixes=(
+            remedies.by_hand(_("Choose one with CUDA_VISIBLE_DEVICES=MIG-… for each process"), ("nvidia-smi", "-L")),
+        ),
         severity=Severity.INFO,
     )

@@ -43,7 +43,8 @@ def xla_flags_unknown(log: LogMatch, environment: Optional[Environment]) -> Foun
     kept = " ".join(word for word in now.split() if word.split("=")[0] not in unknown)
     return Diagnosis(
         _("XLA_FLAGS holds {flags}, which this TensorFlow does not know; XLA ends the process for that.").format(
-            flags=", ".join(unknown) or _("a flag")),
+            flags=", ".join(unknown) or _("a flag")
+        ),
         evidence=(line(log), *((Evidence(f"XLA_FLAGS={now}", environment.source),) if environment and now else ())),
         fixes=(remedies.variable("XLA_FLAGS", kept if unknown and kept else None),),
     )

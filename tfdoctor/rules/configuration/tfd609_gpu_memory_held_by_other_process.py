@@ -56,9 +56,13 @@ def _full(gpus: Gpus, limit: float) -> Iterator[Diagnosis]:
             continue
         yield Diagnosis(
             _("{gpu}: {used} of {total} MiB are in use, by {who}.").format(
-                gpu=gpu.label, used=gpu.memory_used // MIB, total=gpu.memory_total // MIB, who=_who(gpu)),
-            evidence=(Evidence(_("{used} MiB in use before TensorFlow starts").format(used=gpu.memory_used // MIB),
-                               gpus.source),),
+                gpu=gpu.label, used=gpu.memory_used // MIB, total=gpu.memory_total // MIB, who=_who(gpu)
+            ),
+            evidence=(
+                Evidence(
+                    _("{used} MiB in use before TensorFlow starts").format(used=gpu.memory_used // MIB), gpus.source
+                ),
+            ),
             fixes=(
                 remedies.by_hand(_("End the process that holds the memory, if it is yours"), ("nvidia-smi",)),
                 remedies.by_hand(_("Or choose another GPU with CUDA_VISIBLE_DEVICES")),
@@ -72,6 +76,7 @@ def _who(gpu: Gpu) -> str:
     largest = sorted(gpu.processes or (), key=lambda process: process.memory or 0, reverse=True)[:3]
     return ", ".join(
         _("{name} (PID {pid}{user})").format(
-            name=process.name or "?", pid=process.pid, user=f", {process.user}" if process.user else "")
+            name=process.name or "?", pid=process.pid, user=f", {process.user}" if process.user else ""
+        )
         for process in largest
     )

@@ -51,15 +51,28 @@ def gpu_memory_held_by_unlisted_process(
         raise NotApplicable(_("the list of processes says nothing on this kind of machine"))
     limit = tables.threshold("gpu-memory-unlisted").value
     held = [gpu for gpu in gpus if _unlisted(gpu, limit)]
-    inside = _(" Processes of other containers are not listed here.") if container is not None and container.kind else ""
+    inside = (
+        _(" Processes of other containers are not listed here.") if container is not None and container.kind else ""
+    )
     return [
         Diagnosis(
             _("{gpu}: {used} of {total} MiB are in use, and no process is listed.").format(
-                gpu=gpu.label, used=(gpu.memory_used or 0) // MIB, total=(gpu.memory_total or 0) // MIB) + inside,
-            evidence=(Evidence(_("{used} MiB in use, empty list of processes").format(used=(gpu.memory_used or 0) // MIB),
-                               gpus.source),),
-            fixes=(remedies.by_hand(_("Look who has the GPU open, on the host"), ("fuser", "-v", f"/dev/nvidia{gpu.index}"),
-                                    needs=("root",)),),
+                gpu=gpu.label, used=(gpu.memory_used or 0) // MIB, total=(gpu.memory_total or 0) // MIB
+            )
+            + inside,
+            evidence=(
+                Evidence(
+                    _("{used} MiB in use, empty list of processes").format(used=(gpu.memory_used or 0) // MIB),
+                    gpus.source,
+                ),
+            ),
+            fixes=(
+                remedies.by_hand(
+                    _("Look who has the GPU open, on the host"),
+                    ("fuser", "-v", f"/dev/nvidia{gpu.index}"),
+                    needs=("root",),
+                ),
+            ),
             gpus=() if len(gpus) == 1 else (gpu.index,),
         )
         for gpu in held

@@ -39,7 +39,9 @@ def gpu_memory_exhausted_before_library_handle(log: LogMatch) -> Found:
     - https://www.tensorflow.org/guide/gpu#limiting_gpu_memory_growth
     """
     return Diagnosis(
-        _("A library of CUDA could not be set up, most likely because TensorFlow or another program has taken all GPU memory."),
+        _(
+            "A library of CUDA could not be set up, most likely because TensorFlow or another program has taken all GPU memory."
+        ),
         evidence=(line(log),),
         fixes=(remedies.variable("TF_FORCE_GPU_ALLOW_GROWTH", "true"),),
     )

@@ -49,7 +49,8 @@ def _busy(gpus: Gpus, limit: float) -> Iterator[Diagnosis]:
             continue
         yield Diagnosis(
             _("{gpu} is {percent} % busy with another process ({name}).").format(
-                gpu=gpu.label, percent=gpu.utilization, name=working[0].name or "?"),
+                gpu=gpu.label, percent=gpu.utilization, name=working[0].name or "?"
+            ),
             evidence=(Evidence(_("utilisation {percent} %").format(percent=gpu.utilization), gpus.source),),
             fixes=(remedies.by_hand(_("Wait, or choose another GPU with CUDA_VISIBLE_DEVICES")),),
             gpus=() if len(gpus) == 1 else (gpu.index,),

@@ -44,11 +44,13 @@ def jetson_unified_memory_exhausted(jetson: Jetson, memory: Memory, tables: Tabl
         return None
     return Diagnosis(
         _("Only {available} of {total} MiB are free on this {model}, and CPU and GPU share them.").format(
-            available=memory.available // MIB, total=memory.total // MIB, model=jetson.model or "Jetson"),
+            available=memory.available // MIB, total=memory.total // MIB, model=jetson.model or "Jetson"
+        ),
         evidence=(Evidence(_("{available} MiB available").format(available=memory.available // MIB), memory.source),),
         fixes=(
-            remedies.by_hand(_("Stop the desktop and other programs"), ("systemctl", "isolate", "multi-user.target"),
-                             needs=("root",)),
+            remedies.by_hand(
+                _("Stop the desktop and other programs"), ("systemctl", "isolate", "multi-user.target"), needs=("root",)
+            ),
             remedies.variable("TF_FORCE_GPU_ALLOW_GROWTH", "true"),
         ),
     )

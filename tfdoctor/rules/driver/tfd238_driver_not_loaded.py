@@ -107,7 +107,9 @@ def _not_up(
     elif smi is not None:
         why = _("nvidia-smi: {problem}").format(problem=smi.problem)
     if nvml is None and smi is not None and machine.source == smi.source:
-        message = _("NVIDIA's driver does not come up ({why}).").format(why=why)  # nothing else says that there is a GPU
+        message = _("NVIDIA's driver does not come up ({why}).").format(
+            why=why
+        )  # nothing else says that there is a GPU
     elif contained(container) and not_loaded(kernel):
         message = _(
             "There is an NVIDIA GPU ({gpu}), but NVIDIA's driver is not loaded on the container's host."

@@ -68,8 +68,14 @@ def search_path(folders: tuple[str, ...], environment: Optional[Environment]) ->
     name, separator = ("PATH", ";") if any("\\" in one for one in folders) else ("LD_LIBRARY_PATH", ":")
     before = environment.get(name) if environment else ""
     value = separator.join([*folders, *([before] if before else [])])
-    note = _("Set it before Python starts (in the environment's activation script): inside a running program it is too late.")
-    title = _("Put {folders} in front of {name}") if len(folders) == 1 else _("Put these {count} folders in front of {name}")
+    note = _(
+        "Set it before Python starts (in the environment's activation script): inside a running program it is too late."
+    )
+    title = (
+        _("Put {folders} in front of {name}")
+        if len(folders) == 1
+        else _("Put these {count} folders in front of {name}")
+    )
     title = title.format(folders=folders[0] if folders else "", count=len(folders), name=name)
     return remedies.variable(name, value, title=title, note=note)
 
@@ -77,4 +83,3 @@ def search_path(folders: tuple[str, ...], environment: Optional[Environment]) ->
 def below(compute_capability: Optional[str], limit: str) -> bool:
     """Whether a compute capability is known and lower than `limit`; both as "8.6"."""
     return compute_capability is not None and pair(compute_capability) < pair(limit)
-

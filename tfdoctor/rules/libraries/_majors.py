@@ -25,7 +25,8 @@ class OtherMajors:
         have = ", ".join(map(str, sorted(self.majors)))
         return Diagnosis(
             _("TensorFlow {version} was built for CUDA {cuda}, and the only CUDA seen here is {have}.").format(
-                version=tensorflow.version, cuda=tensorflow.cuda, have=have),
+                version=tensorflow.version, cuda=tensorflow.cuda, have=have
+            ),
             evidence=(
                 Evidence(_("CUDA {have}").format(have=have), self.source),
                 Evidence(_("built for CUDA {cuda}").format(cuda=tensorflow.cuda), tensorflow.source),

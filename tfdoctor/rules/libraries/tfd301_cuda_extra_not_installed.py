@@ -63,13 +63,17 @@ def cuda_extra_not_installed(
     if fault is None:
         return None
     return Diagnosis(
-        _("TensorFlow {version} needs the CUDA {cuda} libraries ({names}), and none of them is on this machine.").format(
-            version=tensorflow.version, cuda=tensorflow.cuda or "?", names=fault.names
-        ),
+        _(
+            "TensorFlow {version} needs the CUDA {cuda} libraries ({names}), and none of them is on this machine."
+        ).format(version=tensorflow.version, cuda=tensorflow.cuda or "?", names=fault.names),
         evidence=(
             Evidence(_("no copy of {names}").format(names=fault.names), libraries.source),
-            Evidence(_("TensorFlow {version} was built for CUDA {cuda}").format(
-                version=tensorflow.version, cuda=tensorflow.cuda or "?"), tensorflow.source),
+            Evidence(
+                _("TensorFlow {version} was built for CUDA {cuda}").format(
+                    version=tensorflow.version, cuda=tensorflow.cuda or "?"
+                ),
+                tensorflow.source,
+            ),
         ),
         fixes=(install_extra(interpreter, tensorflow, tables, gpus),),
     )

@@ -71,9 +71,10 @@ def release_library_path_defect(
     if defect is not None:
         fixes.insert(0, remedies.install(interpreter, with_extra(tensorflow, tables)))
     return Diagnosis(
-        _("TensorFlow {version} does not look where its CUDA packages are: the RUNPATH of {caller} lacks {folders}, so it "
-          "does not find {names} although their packages are installed.").format(
-            version=tensorflow.version, caller=caller, folders=fault.places, names=fault.names),
+        _(
+            "TensorFlow {version} does not look where its CUDA packages are: the RUNPATH of {caller} lacks {folders}, so it "
+            "does not find {names} although their packages are installed."
+        ).format(version=tensorflow.version, caller=caller, folders=fault.places, names=fault.names),
         evidence=fault.evidence + _row(defect),
         fixes=tuple(fixes),
     )
@@ -103,7 +104,8 @@ def _from_packages(
     sure = environment is not None and not path and toolkits is not None and 12 not in toolkit_majors(toolkits)
     return Diagnosis(
         _("TensorFlow {version} does not look into the folders of {names}: {what}.").format(
-            version=tensorflow.version, names=", ".join(lost), what=defect.what),
+            version=tensorflow.version, names=", ".join(lost), what=defect.what
+        ),
         evidence=(
             *_row(defect),
             Evidence(_("installed: {names}").format(names=", ".join(lost)), distributions.source),

@@ -66,7 +66,8 @@ def pip_nvidia_libs_not_on_path(
         fixes.append(remedies.install(interpreter, with_extra(tensorflow, tables)))
     return Diagnosis(
         _("{names} is installed as a pip package in {folders}, where TensorFlow {version} does not search.").format(
-            names=fault.names, folders=", ".join(fault.folders), version=tensorflow.version),
+            names=fault.names, folders=", ".join(fault.folders), version=tensorflow.version
+        ),
         evidence=fault.evidence,
         fixes=tuple(fixes),
     )

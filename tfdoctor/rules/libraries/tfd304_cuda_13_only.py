@@ -59,14 +59,26 @@ def cuda_13_only(
     if libraries is None:
         seen = only_other_majors(tensorflow, toolkits, distributions)
         newer = seen is not None and min(seen.majors) >= 13
-        return seen.unsure(tensorflow, (install_extra(interpreter, tensorflow, tables, gpus),)) if seen and newer else None
-    fault = Situation(tensorflow, libraries, tables, toolkits=toolkits, distributions=distributions).fault("cuda-13-only")
+        return (
+            seen.unsure(tensorflow, (install_extra(interpreter, tensorflow, tables, gpus),)) if seen and newer else None
+        )
+    fault = Situation(tensorflow, libraries, tables, toolkits=toolkits, distributions=distributions).fault(
+        "cuda-13-only"
+    )
     if fault is None:
         return None
     return Diagnosis(
-        _("TensorFlow {version} was built for CUDA {cuda} and asks for {names}, but this machine has only CUDA {have}.").format(
-            version=tensorflow.version, cuda=tensorflow.cuda, names=fault.names,
-            have=", ".join(map(str, sorted(fault.majors)))),
-        evidence=(*fault.evidence, Evidence(_("built for CUDA {cuda}").format(cuda=tensorflow.cuda), tensorflow.source)),
+        _(
+            "TensorFlow {version} was built for CUDA {cuda} and asks for {names}, but this machine has only CUDA {have}."
+        ).format(
+            version=tensorflow.version,
+            cuda=tensorflow.cuda,
+            names=fault.names,
+            have=", ".join(map(str, sorted(fault.majors))),
+        ),
+        evidence=(
+            *fault.evidence,
+            Evidence(_("built for CUDA {cuda}").format(cuda=tensorflow.cuda), tensorflow.source),
+        ),
         fixes=(install_extra(interpreter, tensorflow, tables, gpus),),
     )

@@ -68,10 +68,18 @@ def cuda_major_mismatch(
     if fault is None:
         return None
     return Diagnosis(
-        _("TensorFlow {version} was built for CUDA {cuda} and asks for {names}, but this machine has CUDA {have}.").format(
-            version=tensorflow.version, cuda=tensorflow.cuda, names=fault.names,
-            have=", ".join(map(str, sorted(fault.majors)))),
-        evidence=(*fault.evidence, Evidence(_("built for CUDA {cuda}").format(cuda=tensorflow.cuda), tensorflow.source)),
+        _(
+            "TensorFlow {version} was built for CUDA {cuda} and asks for {names}, but this machine has CUDA {have}."
+        ).format(
+            version=tensorflow.version,
+            cuda=tensorflow.cuda,
+            names=fault.names,
+            have=", ".join(map(str, sorted(fault.majors))),
+        ),
+        evidence=(
+            *fault.evidence,
+            Evidence(_("built for CUDA {cuda}").format(cuda=tensorflow.cuda), tensorflow.source),
+        ),
         fixes=_fixes(tensorflow, tables, interpreter, gpus),
     )
 

@@ -56,11 +56,19 @@ def cuda_minor_mismatch_soname(
     have = ", ".join(dict.fromkeys(copy.soname for copy in fault.copies))
     fixes = [remedies.by_hand(_("Install CUDA {cuda} beside the toolkit that is there").format(cuda=tensorflow.cuda))]
     if tensorflow.version.startswith("2.4."):
-        fixes.insert(0, remedies.install(interpreter, "tensorflow>=2.5,<2.12", title=_("Install a TensorFlow for CUDA 11.2")))
+        fixes.insert(
+            0, remedies.install(interpreter, "tensorflow>=2.5,<2.12", title=_("Install a TensorFlow for CUDA 11.2"))
+        )
     return Diagnosis(
-        _("TensorFlow {version} asks for {names} as CUDA {cuda} has it, and the toolkit in {folders} has {have}.").format(
-            version=tensorflow.version, names=fault.names, cuda=tensorflow.cuda,
-            folders=", ".join(fault.folders), have=have),
+        _(
+            "TensorFlow {version} asks for {names} as CUDA {cuda} has it, and the toolkit in {folders} has {have}."
+        ).format(
+            version=tensorflow.version,
+            names=fault.names,
+            cuda=tensorflow.cuda,
+            folders=", ".join(fault.folders),
+            have=have,
+        ),
         evidence=fault.evidence,
         fixes=tuple(fixes),
     )

@@ -55,15 +55,25 @@ def cuda_major_mixed_libs(
         return None
     first = mixed[0]
     good = tuple(folder(copy.path) for item in mixed for copy in same(item.library) if not copy.missing)
-    fix = search_path(good, environment) if good else remedies.by_hand(
-        _("Take {folder} off LD_LIBRARY_PATH").format(folder=folder(first.picked.path)))
+    fix = (
+        search_path(good, environment)
+        if good
+        else remedies.by_hand(_("Take {folder} off LD_LIBRARY_PATH").format(folder=folder(first.picked.path)))
+    )
     return Diagnosis(
-        _("TensorFlow {version} (CUDA {cuda}) would load {path}, which is of another CUDA: it needs {lacks}, "
-          "which the loader does not find.").format(
-            version=tensorflow.version, cuda=tensorflow.cuda, path=first.picked.path, lacks=", ".join(first.lacks)),
+        _(
+            "TensorFlow {version} (CUDA {cuda}) would load {path}, which is of another CUDA: it needs {lacks}, "
+            "which the loader does not find."
+        ).format(
+            version=tensorflow.version, cuda=tensorflow.cuda, path=first.picked.path, lacks=", ".join(first.lacks)
+        ),
         evidence=tuple(
-            Evidence(_("{soname} found by {how}, lacks {lacks}").format(
-                soname=item.library.soname, how=item.library.how, lacks=", ".join(item.lacks)), item.picked.path)
+            Evidence(
+                _("{soname} found by {how}, lacks {lacks}").format(
+                    soname=item.library.soname, how=item.library.how, lacks=", ".join(item.lacks)
+                ),
+                item.picked.path,
+            )
             for item in mixed
         ),
         fixes=(fix,),

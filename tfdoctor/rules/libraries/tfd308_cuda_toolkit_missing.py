@@ -61,15 +61,22 @@ def cuda_toolkit_missing(
     release = tables.release(tensorflow.version)
     cudnn = (release.cudnn if release else None) or tensorflow.cudnn or "?"
     return Diagnosis(
-        _("TensorFlow {version} needs a CUDA {cuda} toolkit with cuDNN {cudnn} on the system; {names} is nowhere on this "
-          "machine.").format(version=tensorflow.version, cuda=tensorflow.cuda, cudnn=cudnn, names=fault.names),
+        _(
+            "TensorFlow {version} needs a CUDA {cuda} toolkit with cuDNN {cudnn} on the system; {names} is nowhere on this "
+            "machine."
+        ).format(version=tensorflow.version, cuda=tensorflow.cuda, cudnn=cudnn, names=fault.names),
         evidence=(
             Evidence(_("no copy of {names}").format(names=fault.names), libraries.source),
-            *((Evidence(_("CUDA {cuda}, cuDNN {cudnn}").format(cuda=tensorflow.cuda, cudnn=cudnn), release.source),)
-              if release else ()),
+            *(
+                (Evidence(_("CUDA {cuda}, cuDNN {cudnn}").format(cuda=tensorflow.cuda, cudnn=cudnn), release.source),)
+                if release
+                else ()
+            ),
         ),
         fixes=(
-            remedies.by_hand(_("Install the CUDA {cuda} toolkit and cuDNN {cudnn}").format(cuda=tensorflow.cuda, cudnn=cudnn),
-                             note=_("The driver stays as it is.")),
+            remedies.by_hand(
+                _("Install the CUDA {cuda} toolkit and cuDNN {cudnn}").format(cuda=tensorflow.cuda, cudnn=cudnn),
+                note=_("The driver stays as it is."),
+            ),
         ),
     )

@@ -56,12 +56,17 @@ def docker_image_lacks_cudnn9(
         return None
     return Diagnosis(
         _("This tensorflow/tensorflow image has {have}, and TensorFlow {version} in it needs {names}.").format(
-            have=", ".join(dict.fromkeys(copy.soname for copy in fault.copies)), version=tensorflow.version,
-            names=fault.names),
+            have=", ".join(dict.fromkeys(copy.soname for copy in fault.copies)),
+            version=tensorflow.version,
+            names=fault.names,
+        ),
         evidence=fault.evidence,
         fixes=(
-            remedies.install(interpreter, with_extra(tensorflow, tables),
-                             note=_("In the image's Dockerfile: what is installed in a container goes with it.")),
+            remedies.install(
+                interpreter,
+                with_extra(tensorflow, tables),
+                note=_("In the image's Dockerfile: what is installed in a container goes with it."),
+            ),
             remedies.by_hand(_("Use the image tensorflow/tensorflow:2.17.0-gpu")),
         ),
     )

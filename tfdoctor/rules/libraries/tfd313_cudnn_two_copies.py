@@ -61,12 +61,22 @@ def cudnn_two_copies(
     if not usable:
         return None
     return Diagnosis(
-        _("TensorFlow {version} was built with cuDNN {needed}; the loader takes {have} in {path}, although {better} lies in "
-          "{folder}.").format(version=tensorflow.version, needed=needed, have=entry.picked.version, path=entry.picked.path,
-                              better=usable[0].version, folder=folder(usable[0].path)),
+        _(
+            "TensorFlow {version} was built with cuDNN {needed}; the loader takes {have} in {path}, although {better} lies in "
+            "{folder}."
+        ).format(
+            version=tensorflow.version,
+            needed=needed,
+            have=entry.picked.version,
+            path=entry.picked.path,
+            better=usable[0].version,
+            folder=folder(usable[0].path),
+        ),
         evidence=(
-            Evidence(_("cuDNN {version}, found by {how}").format(version=entry.picked.version, how=entry.how),
-                     entry.picked.path),
+            Evidence(
+                _("cuDNN {version}, found by {how}").format(version=entry.picked.version, how=entry.how),
+                entry.picked.path,
+            ),
             *(Evidence(_("cuDNN {version}").format(version=copy.version), copy.path) for copy in usable),
         ),
         fixes=(search_path((folder(usable[0].path),), environment),),

@@ -59,8 +59,9 @@ def cudnn_runtime_older_than_build(
     release = tables.release(tensorflow.version)
     source = release.source if release else tensorflow.source
     return Diagnosis(
-        _("TensorFlow {version} was built with cuDNN {needed} and will refuse cuDNN {have}, which it loads from {path}.").format(
-            version=tensorflow.version, needed=needed, have=have.version, path=have.source),
+        _(
+            "TensorFlow {version} was built with cuDNN {needed} and will refuse cuDNN {have}, which it loads from {path}."
+        ).format(version=tensorflow.version, needed=needed, have=have.version, path=have.source),
         evidence=(
             Evidence(_("cuDNN {version}").format(version=have.version), have.source),
             Evidence(_("built with cuDNN {version}").format(version=needed), source),
@@ -70,9 +71,7 @@ def cudnn_runtime_older_than_build(
     )
 
 
-def _fix(
-    tensorflow: TensorFlow, tables: Tables, have: Cudnn, needed: str, interpreter: Optional[Interpreter]
-) -> Fix:
+def _fix(tensorflow: TensorFlow, tables: Tables, have: Cudnn, needed: str, interpreter: Optional[Interpreter]) -> Fix:
     release = tables.release(tensorflow.version)
     wheel = f"nvidia-cudnn-cu{cuda_of(tensorflow, tables).split('.')[0]}"
     wanted = (release.and_cuda or {}).get(wheel) if release else None

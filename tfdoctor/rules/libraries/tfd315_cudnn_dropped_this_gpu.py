@@ -62,16 +62,26 @@ def cudnn_dropped_this_gpu(
     if have is None or row is None or row.min_compute_capability is None:
         return None
     limit = row.min_compute_capability
-    hit = [gpu for gpu in gpus if below(gpu.compute_capability, limit) and _in_build(tensorflow, gpu.compute_capability)]
+    hit = [
+        gpu for gpu in gpus if below(gpu.compute_capability, limit) and _in_build(tensorflow, gpu.compute_capability)
+    ]
     if not hit:
         return None
     return Diagnosis(
         _("cuDNN {have} has no code below compute capability {limit}, and {gpu} has {capability}.").format(
-            have=have.version, limit=limit, gpu=", ".join(gpu.label for gpu in hit), capability=hit[0].compute_capability),
+            have=have.version,
+            limit=limit,
+            gpu=", ".join(gpu.label for gpu in hit),
+            capability=hit[0].compute_capability,
+        ),
         evidence=(
             Evidence(_("cuDNN {version}").format(version=have.version), have.source),
-            Evidence(_("cuDNN {versions} for CUDA {cuda}: compute capability {limit} and newer").format(
-                versions=row.versions, cuda=row.cuda_major, limit=limit), row.source),
+            Evidence(
+                _("cuDNN {versions} for CUDA {cuda}: compute capability {limit} and newer").format(
+                    versions=row.versions, cuda=row.cuda_major, limit=limit
+                ),
+                row.source,
+            ),
             Evidence(_("compute capability {capability}").format(capability=hit[0].compute_capability), gpus.source),
         ),
         fixes=(_fix(row, interpreter),),
@@ -94,5 +104,7 @@ def _in_build(tensorflow: TensorFlow, capability: Optional[str]) -> bool:
 
 def _fix(row: CudnnSupport, interpreter: Optional[Interpreter]) -> Fix:
     if row.cuda_major == "12" and fits("9.11", row.versions):
-        return remedies.install(interpreter, OLD_GPU_CUDNN, title=_("Hold cuDNN below 9.11, the last that runs on this GPU"))
+        return remedies.install(
+            interpreter, OLD_GPU_CUDNN, title=_("Hold cuDNN below 9.11, the last that runs on this GPU")
+        )
     return remedies.by_hand(_("Install an older cuDNN that supports this GPU, or use another GPU"))

@@ -48,8 +48,12 @@ def cudnn_dependency_missing_zlib(machine: GpuMachine, platform: Platform, libra
         return None
     return Diagnosis(
         _("cuDNN {version} in {folder} needs zlibwapi.dll, which is not on this machine's PATH.").format(
-            version=picked.version, folder=folder(picked.path)),
+            version=picked.version, folder=folder(picked.path)
+        ),
         evidence=(Evidence(_("lacks zlibwapi.dll"), picked.path),),
-        fixes=(remedies.by_hand(_("Put the 64-bit zlibwapi.dll into {folder}").format(folder=folder(picked.path)),
-                                needs=("new shell",)),),
+        fixes=(
+            remedies.by_hand(
+                _("Put the 64-bit zlibwapi.dll into {folder}").format(folder=folder(picked.path)), needs=("new shell",)
+            ),
+        ),
     )

@@ -56,10 +56,13 @@ def windows_dll_search_path(
     folders = ", ".join(fault.folders)
     return Diagnosis(
         _("{names} lies in {folders}, which is on PATH, and Python does not load it from there.").format(
-            names=fault.names, folders=folders),
+            names=fault.names, folders=folders
+        ),
         evidence=fault.evidence,
         fixes=(
             remedies.by_hand(_("Open a new shell, or restart the IDE"), needs=("new shell",)),
-            remedies.by_hand(_("Call os.add_dll_directory for {folders} before importing TensorFlow").format(folders=folders)),
+            remedies.by_hand(
+                _("Call os.add_dll_directory for {folders} before importing TensorFlow").format(folders=folders)
+            ),
         ),
     )

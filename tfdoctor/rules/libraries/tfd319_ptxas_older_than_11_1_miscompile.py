@@ -54,8 +54,10 @@ def ptxas_older_than_11_1_miscompile(
         return None
     return Diagnosis(
         _("XLA would run ptxas {have} ({path}); versions before {need} compile some of XLA's code wrongly.").format(
-            have=tools.ptxas_version, path=tools.ptxas, need=FIRST_GOOD),
+            have=tools.ptxas_version, path=tools.ptxas, need=FIRST_GOOD
+        ),
         evidence=(Evidence(_("ptxas {version}").format(version=tools.ptxas_version), tools.ptxas),),
-        fixes=(remedies.install(interpreter, "nvidia-cuda-nvcc-cu12",
-                                note=_("Then put its bin folder first on PATH.")),),
+        fixes=(
+            remedies.install(interpreter, "nvidia-cuda-nvcc-cu12", note=_("Then put its bin folder first on PATH.")),
+        ),
     )

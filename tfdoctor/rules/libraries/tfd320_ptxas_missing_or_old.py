@@ -63,8 +63,9 @@ def ptxas_missing_or_old(
         return None
     if not tools.ptxas:
         return Diagnosis(
-            _("XLA finds no ptxas for TensorFlow {version} (CUDA {cuda}): it will let the driver compile, or fail.").format(
-                version=tensorflow.version, cuda=tensorflow.cuda or "?"),
+            _(
+                "XLA finds no ptxas for TensorFlow {version} (CUDA {cuda}): it will let the driver compile, or fail."
+            ).format(version=tensorflow.version, cuda=tensorflow.cuda or "?"),
             evidence=(Evidence(_("no ptxas where XLA looks"), tools.source),),
             fixes=(_fix(tensorflow, interpreter),),
         )
@@ -86,12 +87,19 @@ def _old(
         row = tables.compute_capability(gpu.compute_capability) if gpu.compute_capability else None
         if row is not None and have < Version(row.first_cuda):
             return Diagnosis(
-                _("XLA would run ptxas {have}, and {gpu} with compute capability {capability} needs {need} or newer.").format(
-                    have=tools.ptxas_version, gpu=gpu.label, capability=gpu.compute_capability, need=row.first_cuda),
+                _(
+                    "XLA would run ptxas {have}, and {gpu} with compute capability {capability} needs {need} or newer."
+                ).format(
+                    have=tools.ptxas_version, gpu=gpu.label, capability=gpu.compute_capability, need=row.first_cuda
+                ),
                 evidence=(
                     Evidence(_("ptxas {version}").format(version=tools.ptxas_version), tools.ptxas),
-                    Evidence(_("compute capability {capability} since CUDA {cuda}").format(
-                        capability=gpu.compute_capability, cuda=row.first_cuda), row.source),
+                    Evidence(
+                        _("compute capability {capability} since CUDA {cuda}").format(
+                            capability=gpu.compute_capability, cuda=row.first_cuda
+                        ),
+                        row.source,
+                    ),
                 ),
                 fixes=(_fix(tensorflow, interpreter),),
             )
@@ -101,4 +109,6 @@ def _old(
 def _fix(tensorflow: TensorFlow, interpreter: Optional[Interpreter]) -> Fix:
     if tensorflow.cuda.startswith("12"):
         return remedies.install(interpreter, "nvidia-cuda-nvcc-cu12")
-    return remedies.by_hand(_("Install the compiler package (cuda-nvcc) of CUDA {cuda}").format(cuda=tensorflow.cuda or "?"))
+    return remedies.by_hand(
+        _("Install the compiler package (cuda-nvcc) of CUDA {cuda}").format(cuda=tensorflow.cuda or "?")
+    )

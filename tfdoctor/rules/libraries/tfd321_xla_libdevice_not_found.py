@@ -51,11 +51,14 @@ def xla_libdevice_not_found(
     if roots:
         fixes.insert(0, remedies.variable("XLA_FLAGS", f"--xla_gpu_cuda_data_dir={roots[0]}"))
     if not fixes:
-        fixes = [remedies.by_hand(_("Install the compiler package (cuda-nvcc) of CUDA {cuda}").format(cuda=tensorflow.cuda))]
+        fixes = [
+            remedies.by_hand(_("Install the compiler package (cuda-nvcc) of CUDA {cuda}").format(cuda=tensorflow.cuda))
+        ]
     where = ", ".join(tools.libdevice_elsewhere) or _("nowhere on this machine")
     return Diagnosis(
         _("XLA of TensorFlow {version} does not find libdevice.10.bc; it is here: {where}.").format(
-            version=tensorflow.version, where=where),
+            version=tensorflow.version, where=where
+        ),
         evidence=(Evidence(_("no libdevice where XLA looks"), tools.source),),
         fixes=tuple(fixes),
     )

@@ -62,11 +62,15 @@ def nccl_too_old_for_gpu(
     if not new or not older(version, FIRST_GOOD):
         return None
     return Diagnosis(
-        _("NCCL {have} fails on {gpu} (compute capability {capability}) as soon as several GPUs work together; it takes "
-          "{need} or newer.").format(have=version, gpu=new[0].label, capability=new[0].compute_capability, need=FIRST_GOOD),
+        _(
+            "NCCL {have} fails on {gpu} (compute capability {capability}) as soon as several GPUs work together; it takes "
+            "{need} or newer."
+        ).format(have=version, gpu=new[0].label, capability=new[0].compute_capability, need=FIRST_GOOD),
         evidence=(
             Evidence(_("NCCL {version}").format(version=version), source),
-            Evidence(_("fixed in NCCL {version}").format(version=FIRST_GOOD), "https://github.com/NVIDIA/nccl/issues/1637"),
+            Evidence(
+                _("fixed in NCCL {version}").format(version=FIRST_GOOD), "https://github.com/NVIDIA/nccl/issues/1637"
+            ),
         ),
         fixes=(remedies.by_hand(_("Move to a TensorFlow with NCCL {need} or newer (2.21)").format(need=FIRST_GOOD)),),
         gpus=() if len(new) == len(gpus) else tuple(gpu.index for gpu in new),

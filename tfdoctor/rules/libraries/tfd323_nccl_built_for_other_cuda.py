@@ -62,7 +62,8 @@ def nccl_built_for_other_cuda(
     own = f"nvidia-nccl-cu{tensorflow.cuda.split('.')[0]}"
     return Diagnosis(
         _("{name} {version} was built for CUDA {major}, and driver {driver} supports CUDA {cuda}.").format(
-            name=name, version=distributions.version(name), major=major, driver=driver.version, cuda=driver.cuda),
+            name=name, version=distributions.version(name), major=major, driver=driver.version, cuda=driver.cuda
+        ),
         evidence=(
             Evidence(f"{name} {distributions.version(name)}", distributions.source),
             Evidence(_("CUDA driver API {cuda}").format(cuda=driver.cuda), driver.source),

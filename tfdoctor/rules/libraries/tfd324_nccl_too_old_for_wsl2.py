@@ -62,7 +62,8 @@ def nccl_too_old_for_wsl2(
         return None
     return Diagnosis(
         _("NCCL {have} cannot work in WSL2, where {count} GPUs are; it takes {need} or newer.").format(
-            have=version, count=len(gpus), need=FIRST_GOOD),
+            have=version, count=len(gpus), need=FIRST_GOOD
+        ),
         evidence=(
             Evidence(_("NCCL {version}").format(version=version), source),
             Evidence(_("WSL2 kernel {kernel}").format(kernel=platform.kernel), platform.source),

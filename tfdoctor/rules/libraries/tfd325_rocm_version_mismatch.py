@@ -48,13 +48,20 @@ def rocm_version_mismatch(rocm: Rocm, tensorflow: TensorFlow) -> Found:
         return None
     return Diagnosis(
         _("{distribution} {version} was built for ROCm {wanted}, and ROCm {have} is installed.").format(
-            distribution=tensorflow.distribution, version=tensorflow.version, wanted="{}.{}".format(*wanted),
-            have=rocm.version),
+            distribution=tensorflow.distribution,
+            version=tensorflow.version,
+            wanted="{}.{}".format(*wanted),
+            have=rocm.version,
+        ),
         evidence=(
             Evidence(_("ROCm {version}").format(version=rocm.version), rocm.source),
             Evidence(_("built for ROCm {version}").format(version="{}.{}".format(*wanted)), tensorflow.source),
         ),
-        fixes=(remedies.by_hand(_("Install the tensorflow-rocm that belongs to ROCm {version}").format(version=rocm.version)),),
+        fixes=(
+            remedies.by_hand(
+                _("Install the tensorflow-rocm that belongs to ROCm {version}").format(version=rocm.version)
+            ),
+        ),
         severity=Severity.ERROR if have[:1] != wanted[:1] else None,
     )
 

@@ -38,9 +38,14 @@ def rocm_library_path(rocm: Rocm, tensorflow: TensorFlow) -> Found:
     if not tensorflow.rocm_build or not rocm.version or rocm.libraries_found:
         return None
     return Diagnosis(
-        _("ROCm {version} is installed, but the loader does not find its libraries for {distribution} {tensorflow}.").format(
-            version=rocm.version, distribution=tensorflow.distribution, tensorflow=tensorflow.version),
-        evidence=(Evidence(_("ROCm {version}; its libraries are not on the loader's path").format(version=rocm.version),
-                           rocm.source),),
+        _(
+            "ROCm {version} is installed, but the loader does not find its libraries for {distribution} {tensorflow}."
+        ).format(version=rocm.version, distribution=tensorflow.distribution, tensorflow=tensorflow.version),
+        evidence=(
+            Evidence(
+                _("ROCm {version}; its libraries are not on the loader's path").format(version=rocm.version),
+                rocm.source,
+            ),
+        ),
         fixes=(remedies.variable("LD_LIBRARY_PATH", "/opt/rocm/lib"),),
     )

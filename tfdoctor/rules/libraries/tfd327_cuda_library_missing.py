@@ -18,8 +18,21 @@ from tfdoctor.rules.libraries._fixes import install_extra
 from tfdoctor.rules.libraries._which import Situation, other, same
 from tfdoctor.tables import Tables
 
-SPECIFIC = ("TFD301", "TFD302", "TFD303", "TFD304", "TFD305", "TFD306", "TFD307", "TFD308", "TFD309", "TFD310", "TFD311",
-            "TFD312", "TFD318")
+SPECIFIC = (
+    "TFD301",
+    "TFD302",
+    "TFD303",
+    "TFD304",
+    "TFD305",
+    "TFD306",
+    "TFD307",
+    "TFD308",
+    "TFD309",
+    "TFD310",
+    "TFD311",
+    "TFD312",
+    "TFD318",
+)
 
 
 @rule("TFD327", Severity.ERROR, caused_by=SPECIFIC, blocks=True)
@@ -63,7 +76,9 @@ def cuda_library_missing(
         return None
     names = ", ".join([entry.soname for entry in lost] + [item.library.soname for item in torn])
     return Diagnosis(
-        _("TensorFlow {version} cannot load {names}, so it uses no GPU.").format(version=tensorflow.version, names=names),
+        _("TensorFlow {version} cannot load {names}, so it uses no GPU.").format(
+            version=tensorflow.version, names=names
+        ),
         evidence=tuple([_absence(entry, libraries) for entry in lost] + [_damage(item) for item in torn]),
         fixes=(_fix(tensorflow, libraries, tables, distributions, interpreter, gpus),),
     )
@@ -72,20 +87,32 @@ def cuda_library_missing(
 def _absence(entry: Library, libraries: Libraries) -> Evidence:
     usable, foreign = same(entry), other(entry)
     if usable:
-        return Evidence(_("{soname}: a copy lies in {path}, where {caller} does not search").format(
-            soname=entry.soname, path=usable[0].path, caller=entry.caller), libraries.source)
+        return Evidence(
+            _("{soname}: a copy lies in {path}, where {caller} does not search").format(
+                soname=entry.soname, path=usable[0].path, caller=entry.caller
+            ),
+            libraries.source,
+        )
     if foreign:
-        return Evidence(_("{soname}: no copy, only {other} in {path}").format(
-            soname=entry.soname, other=foreign[0].soname, path=foreign[0].path), libraries.source)
+        return Evidence(
+            _("{soname}: no copy, only {other} in {path}").format(
+                soname=entry.soname, other=foreign[0].soname, path=foreign[0].path
+            ),
+            libraries.source,
+        )
     return Evidence(_("{soname}: no copy seen").format(soname=entry.soname), libraries.source)
 
 
 def _damage(item: Broken) -> Evidence:
     if item.picked.problem:
-        return Evidence(_("{soname} cannot be loaded: {problem}").format(
-            soname=item.library.soname, problem=item.picked.problem), item.picked.path)
-    return Evidence(_("{soname} needs {lacks}, which is not found").format(
-        soname=item.library.soname, lacks=", ".join(item.lacks)), item.picked.path)
+        return Evidence(
+            _("{soname} cannot be loaded: {problem}").format(soname=item.library.soname, problem=item.picked.problem),
+            item.picked.path,
+        )
+    return Evidence(
+        _("{soname} needs {lacks}, which is not found").format(soname=item.library.soname, lacks=", ".join(item.lacks)),
+        item.picked.path,
+    )
 
 
 def _fix(

@@ -47,7 +47,12 @@ def python_32bit(
     machine = platform.machine if platform else ""
     return Diagnosis(
         _("{python} is a 32-bit Python {version}, and TensorFlow needs a 64-bit one.").format(
-            python=interpreter.path, version=interpreter.version),
-        evidence=(Evidence(_("{bits} bits {machine}").format(bits=interpreter.bits, machine=machine).strip(), interpreter.source),),
+            python=interpreter.path, version=interpreter.version
+        ),
+        evidence=(
+            Evidence(
+                _("{bits} bits {machine}").format(bits=interpreter.bits, machine=machine).strip(), interpreter.source
+            ),
+        ),
         fixes=(remedies.by_hand(_("Install a 64-bit Python and make the environment anew with it")),),
     )

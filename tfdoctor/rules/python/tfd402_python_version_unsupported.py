@@ -54,7 +54,8 @@ def python_version_unsupported(
     best = max(pythons(current, platform) or current.pythons, key=number)
     return Diagnosis(
         _("No TensorFlow has a wheel for Python {version}; the newest, {release}, goes up to Python {newest}.").format(
-            version=interpreter.version, release=current.version, newest=readable(best)),
+            version=interpreter.version, release=current.version, newest=readable(best)
+        ),
         evidence=(
             Evidence(_("Python {version}").format(version=interpreter.version), interpreter.source),
             Evidence(_("wheels for {pythons}").format(pythons=", ".join(sorted(known, key=number))), current.source),

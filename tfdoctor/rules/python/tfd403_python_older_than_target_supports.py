@@ -49,12 +49,24 @@ def python_older_than_target_supports(
     best = newest_for(tag(version), tables, platform)
     fixes = [remedies.by_hand(_("Make an environment with a newer Python"))]
     if best is not None:
-        fixes.append(remedies.install(interpreter, f"tensorflow=={best.version}",
-                                      title=_("Or the newest TensorFlow for Python {version}").format(version=version)))
+        fixes.append(
+            remedies.install(
+                interpreter,
+                f"tensorflow=={best.version}",
+                title=_("Or the newest TensorFlow for Python {version}").format(version=version),
+            )
+        )
     return Diagnosis(
         _("Python {version} is too old for the TensorFlow that was asked for{need}.").format(
-            version=version, need=f" ({need})" if need else ""),
-        evidence=(line(log), *((Evidence(_("TensorFlow {release} has a wheel for it").format(release=best.version), best.source),)
-                               if best else ())),
+            version=version, need=f" ({need})" if need else ""
+        ),
+        evidence=(
+            line(log),
+            *(
+                (Evidence(_("TensorFlow {release} has a wheel for it").format(release=best.version), best.source),)
+                if best
+                else ()
+            ),
+        ),
         fixes=tuple(fixes),
     )

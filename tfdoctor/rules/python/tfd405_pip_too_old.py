@@ -55,7 +55,8 @@ def pip_too_old(interpreter: Interpreter, packages: TensorFlowPackages, platform
     need = lost[-1][0]
     return Diagnosis(
         _("pip {have} does not see wheels of the kind {kinds}; it takes pip {need}.").format(
-            have=interpreter.pip, kinds=", ".join(kind for _need, kind in lost), need=need),
+            have=interpreter.pip, kinds=", ".join(kind for _need, kind in lost), need=need
+        ),
         evidence=(Evidence(_("pip {version}").format(version=interpreter.pip), interpreter.source),),
         fixes=(remedies.install(interpreter, f"pip>={need}", title=_("Upgrade pip in this environment")),),
         severity=Severity.ERROR if len(lost) == len(_FIRST) else None,

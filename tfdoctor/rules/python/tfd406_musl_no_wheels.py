@@ -41,8 +41,9 @@ def musl_no_wheels(platform: Platform, packages: Optional[TensorFlowPackages]) -
     if platform.libc != "musl" or (packages is not None and packages.installed):
         return None
     return Diagnosis(
-        _("{distro} uses musl {version}, and TensorFlow has wheels for glibc only.").format(
-            distro=platform.distro or "This Linux", version=platform.libc_version).replace("  ", " "),
+        _("{distro} uses musl {version}, and TensorFlow has wheels for glibc only.")
+        .format(distro=platform.distro or "This Linux", version=platform.libc_version)
+        .replace("  ", " "),
         evidence=(Evidence(f"{platform.libc} {platform.libc_version}".strip(), platform.source),),
         fixes=(remedies.by_hand(_("Use an image with glibc, such as python:3.12-slim")),),
     )

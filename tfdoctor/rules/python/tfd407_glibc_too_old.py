@@ -63,7 +63,8 @@ def glibc_too_old(
         return None
     return Diagnosis(
         _("glibc {have} is older than {need}, which TensorFlow {version} was built for.").format(
-            have=platform.libc_version, need=release.glibc_floor, version=tensorflow.version),
+            have=platform.libc_version, need=release.glibc_floor, version=tensorflow.version
+        ),
         evidence=(
             Evidence(_("glibc {version}").format(version=platform.libc_version), platform.source),
             Evidence(_("needs glibc {version}").format(version=release.glibc_floor), release.source),
@@ -73,9 +74,7 @@ def glibc_too_old(
     )
 
 
-def _fixes(
-    have: Version, tables: Tables, platform: Platform, interpreter: Optional[Interpreter]
-) -> tuple[Fix, ...]:
+def _fixes(have: Version, tables: Tables, platform: Platform, interpreter: Optional[Interpreter]) -> tuple[Fix, ...]:
     python = tag(interpreter.version) if interpreter else ""
     fitting = next((row for row in tables.releases() if _runs(row, have, python, platform)), None)
     container = remedies.by_hand(_("Run TensorFlow in a container with a newer glibc"))

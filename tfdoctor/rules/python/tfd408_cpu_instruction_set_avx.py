@@ -72,7 +72,8 @@ def cpu_instruction_set_avx(
     fixes.append(remedies.by_hand(_("Use a machine whose processor has {lacks}").format(lacks=lacks.upper())))
     return Diagnosis(
         _("The processor ({model}) does not have {lacks}, and TensorFlow {version} is built with it.").format(
-            model=cpu.model, lacks=lacks.upper(), version=tensorflow.version),
+            model=cpu.model, lacks=lacks.upper(), version=tensorflow.version
+        ),
         evidence=(Evidence(_("no {flag} among the flags").format(flag=lacks), cpu.source),),
         fixes=tuple(fixes),
         severity=Severity.WARNING if vendor_or_conda(tensorflow, distributions) else None,

@@ -44,7 +44,9 @@ def libstdcxx_shadowed_by_conda(log: LogMatch) -> Found:
         _("{path} is taken first and is too old: it lacks {need}.").format(path=path, need=need),
         evidence=(line(log),),
         fixes=(
-            remedies.by_hand(_("Install a newer libstdcxx-ng in the conda environment"),
-                             ("conda", "install", "-c", "conda-forge", "libstdcxx-ng")),
+            remedies.by_hand(
+                _("Install a newer libstdcxx-ng in the conda environment"),
+                ("conda", "install", "-c", "conda-forge", "libstdcxx-ng"),
+            ),
         ),
     )

@@ -37,7 +37,9 @@ def windows_msvc_runtime_missing(log: LogMatch) -> Found:
     - https://learn.microsoft.com/en-us/cpp/windows/latest-supported-vc-redist
     """
     return Diagnosis(
-        _("A DLL that TensorFlow needs is not found; on Windows that is most often the Visual C++ runtime (msvcp140_1.dll)."),
+        _(
+            "A DLL that TensorFlow needs is not found; on Windows that is most often the Visual C++ runtime (msvcp140_1.dll)."
+        ),
         evidence=(line(log),),
         fixes=(remedies.by_hand(_("Install Microsoft's latest x64 Visual C++ redistributable"), needs=("new shell",)),),
     )

@@ -45,8 +45,9 @@ def macos_arm64_package_name(log: LogMatch, interpreter: Optional[Interpreter]) 
     if wanted:
         fixes.append(remedies.install(interpreter, f"tensorflow-macos=={wanted}"))
     return Diagnosis(
-        _("On Apple silicon the package tensorflow begins with 2.13; before that it is tensorflow-macos{wanted}.").format(
-            wanted=f" (asked for: {wanted})" if wanted else ""),
+        _(
+            "On Apple silicon the package tensorflow begins with 2.13; before that it is tensorflow-macos{wanted}."
+        ).format(wanted=f" (asked for: {wanted})" if wanted else ""),
         evidence=(line(log),),
         fixes=tuple(fixes),
     )

@@ -76,8 +76,12 @@ def neighbours(version: str, tables: Tables) -> tuple[tuple[str, ...], ...]:
     except InvalidVersion:
         return ()
     known = [row for row in reversed(tables.releases()) if readable(row.compute_capabilities)]
-    before: list[Optional[tuple[str, ...]]] = [row.compute_capabilities for row in known if Version(row.version) <= parsed]
-    after: list[Optional[tuple[str, ...]]] = [row.compute_capabilities for row in known if Version(row.version) > parsed]
+    before: list[Optional[tuple[str, ...]]] = [
+        row.compute_capabilities for row in known if Version(row.version) <= parsed
+    ]
+    after: list[Optional[tuple[str, ...]]] = [
+        row.compute_capabilities for row in known if Version(row.version) > parsed
+    ]
     return tuple(found for found in (before[-1:] + after[:1]) if found)
 
 

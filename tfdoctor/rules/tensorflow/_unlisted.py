@@ -25,8 +25,11 @@ def capabilities(tensorflow: TensorFlow, gpus: Gpus, tables: Tables) -> tuple[st
     runs = [fit(gpu.compute_capability or "", one) in (Fit.BINARY, Fit.PTX) for gpu in known for one in around]
     if around and all(runs):
         return ()
-    raise Unavailable(_("TensorFlow {version} does not state which compute capabilities it was built for").format(
-        version=tensorflow.version))
+    raise Unavailable(
+        _("TensorFlow {version} does not state which compute capabilities it was built for").format(
+            version=tensorflow.version
+        )
+    )
 
 
 def of_kind(kind: Fit, gpus: Gpus, listed: tuple[str, ...]) -> tuple[Gpu, ...]:

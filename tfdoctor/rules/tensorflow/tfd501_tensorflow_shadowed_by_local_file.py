@@ -40,8 +40,11 @@ def tensorflow_shadowed_by_local_file(packages: TensorFlowPackages) -> Found:
     if not packages.shadow:
         return None
     return Diagnosis(
-        _("{path} is imported in place of the installed TensorFlow, because it comes first on Python's search path.").format(
-            path=packages.shadow),
+        _(
+            "{path} is imported in place of the installed TensorFlow, because it comes first on Python's search path."
+        ).format(path=packages.shadow),
         evidence=(Evidence(_("found before site-packages"), packages.shadow),),
-        fixes=(remedies.by_hand(_("Rename {path}, or start the program from another folder").format(path=packages.shadow)),),
+        fixes=(
+            remedies.by_hand(_("Rename {path}, or start the program from another folder").format(path=packages.shadow)),
+        ),
     )

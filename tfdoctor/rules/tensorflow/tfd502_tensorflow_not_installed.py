@@ -70,6 +70,9 @@ def _fixes(
     wanted = "tensorflow[and-cuda]" if cuda and machine is not None else "tensorflow"
     fixes = [remedies.install(interpreter, wanted)]
     for path, version in (interpreter.others if interpreter else ())[:1]:
-        fixes.append(remedies.by_hand(_("Or run the program with {path}, which has TensorFlow {version}").format(
-            path=path, version=version)))
+        fixes.append(
+            remedies.by_hand(
+                _("Or run the program with {path}, which has TensorFlow {version}").format(path=path, version=version)
+            )
+        )
     return tuple(fixes)

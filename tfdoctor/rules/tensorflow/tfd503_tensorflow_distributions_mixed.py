@@ -47,8 +47,9 @@ def tensorflow_distributions_mixed(
     """
     if not packages.installed and packages.folder:
         return Diagnosis(
-            _("{folder} exists, but no installed distribution owns it: what is left of a TensorFlow that was removed.").format(
-                folder=packages.folder),
+            _(
+                "{folder} exists, but no installed distribution owns it: what is left of a TensorFlow that was removed."
+            ).format(folder=packages.folder),
             evidence=(Evidence(_("a folder without an owner"), packages.folder),),
             fixes=(
                 remedies.by_hand(_("Move {folder} away").format(folder=packages.folder)),
@@ -62,7 +63,9 @@ def tensorflow_distributions_mixed(
     # With one version everywhere the files at least belong together; which build they are is open.
     same = len({version.split("+")[0] for _name, version in owners}) == 1
     return Diagnosis(
-        _("{owners} share one folder tensorflow/: the one installed last has overwritten the others.").format(owners=named),
+        _("{owners} share one folder tensorflow/: the one installed last has overwritten the others.").format(
+            owners=named
+        ),
         evidence=tuple(Evidence(f"{name} {version}", packages.source) for name, version in owners),
         fixes=(_fix(owners, interpreter),),
         severity=Severity.WARNING if same else None,

@@ -41,7 +41,9 @@ def tensorflow_gpu_package_removed(log: LogMatch, interpreter: Optional[Interpre
     - https://www.tensorflow.org/install/pip
     """
     return Diagnosis(
-        _("tensorflow-gpu 2.12.0 is an empty package that refuses to install; the GPU build is the package tensorflow."),
+        _(
+            "tensorflow-gpu 2.12.0 is an empty package that refuses to install; the GPU build is the package tensorflow."
+        ),
         evidence=(line(log),),
         fixes=(remedies.install(interpreter, "tensorflow[and-cuda]"),),
     )

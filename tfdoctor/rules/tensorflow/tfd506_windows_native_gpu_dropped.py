@@ -65,15 +65,21 @@ def windows_native_gpu_dropped(
         return None
     return Diagnosis(
         _("TensorFlow {version} has no GPU support on native Windows; {last} was the last release that had.").format(
-            version=tensorflow.version, last="2.10"),
+            version=tensorflow.version, last="2.10"
+        ),
         evidence=(
             Evidence(row.what, row.source),
             Evidence(f"{tensorflow.distribution} {tensorflow.version}", tensorflow.source),
         ),
         fixes=(
-            remedies.by_hand(_("Install WSL2 and use TensorFlow there"), ("wsl", "--install"),
-                             note=_("The Windows driver serves WSL2 too; install no Linux driver inside.")),
-            remedies.by_hand(_("Or TensorFlow 2.10 with CUDA 11.2 and cuDNN 8.1, in an environment with Python 3.7 to 3.10")),
+            remedies.by_hand(
+                _("Install WSL2 and use TensorFlow there"),
+                ("wsl", "--install"),
+                note=_("The Windows driver serves WSL2 too; install no Linux driver inside."),
+            ),
+            remedies.by_hand(
+                _("Or TensorFlow 2.10 with CUDA 11.2 and cuDNN 8.1, in an environment with Python 3.7 to 3.10")
+            ),
         ),
         severity=None if row.solid else Severity.WARNING,
     )

@@ -58,7 +58,8 @@ def cpu_only_build_mislabelled(
         return None
     return Diagnosis(
         _("{distribution} {version} should hold the GPU build, but what is installed was built without CUDA.").format(
-            distribution=tensorflow.distribution, version=tensorflow.version),
+            distribution=tensorflow.distribution, version=tensorflow.version
+        ),
         evidence=(promise, Evidence(_("is_cuda_build is False"), tensorflow.source)),
         fixes=(remedies.reinstall(interpreter, f"{tensorflow.distribution}=={tensorflow.version}"),),
     )

@@ -62,7 +62,8 @@ def cpu_only_build(
     support = _support(platform, tensorflow, tables)
     return Diagnosis(
         _("{distribution} {version} was built {what}, and this machine has an NVIDIA GPU ({gpu}).").format(
-            distribution=tensorflow.distribution, version=tensorflow.version, what=what, gpu=machine.evidence),
+            distribution=tensorflow.distribution, version=tensorflow.version, what=what, gpu=machine.evidence
+        ),
         evidence=(
             Evidence(_("is_cuda_build is False"), tensorflow.source),
             Evidence(machine.evidence, machine.source),

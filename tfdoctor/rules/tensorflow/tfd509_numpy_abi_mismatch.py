@@ -69,16 +69,24 @@ def _broken(
     copies = distributions.duplicates.get("numpy", ())
     fixes = [remedies.install(interpreter, "numpy<2")]
     if between(tensorflow.version, "2.16", FIRST_NUMPY2):
-        fixes.append(remedies.install(interpreter, f"tensorflow>={FIRST_NUMPY2}", title=_("Or a TensorFlow built for NumPy 2")))
+        fixes.append(
+            remedies.install(interpreter, f"tensorflow>={FIRST_NUMPY2}", title=_("Or a TensorFlow built for NumPy 2"))
+        )
     return Diagnosis(
-        _("TensorFlow {version} was compiled for NumPy 1, and NumPy {have} is installed: it cannot be imported.").format(
-            version=tensorflow.version, have=version),
+        _(
+            "TensorFlow {version} was compiled for NumPy 1, and NumPy {have} is installed: it cannot be imported."
+        ).format(version=tensorflow.version, have=version),
         evidence=(
             Evidence(f"numpy {version}", distributions.source),
-            Evidence(_("built for NumPy 2 from {release} on").format(release=FIRST_NUMPY2),
-                     "https://numpy.org/doc/stable/numpy_2_0_migration_guide.html"),
-            *((Evidence(_("several copies: {versions}").format(versions=", ".join(copies)), distributions.source),)
-              if copies else ()),
+            Evidence(
+                _("built for NumPy 2 from {release} on").format(release=FIRST_NUMPY2),
+                "https://numpy.org/doc/stable/numpy_2_0_migration_guide.html",
+            ),
+            *(
+                (Evidence(_("several copies: {versions}").format(versions=", ".join(copies)), distributions.source),)
+                if copies
+                else ()
+            ),
         ),
         fixes=tuple(fixes),
         severity=None if sure else Severity.WARNING,

@@ -63,8 +63,9 @@ def protobuf_too_new(
     ranges = stated("protobuf", tensorflow, tables, distributions, interpreter)
     python_only = environment is not None and environment.get("PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION") == "python"
     return Diagnosis(
-        _("protobuf {have} is too new for TensorFlow {version}, which works with {need}: it cannot be imported.").format(
-            have=version, version=tensorflow.version, need="<3.21"),
+        _(
+            "protobuf {have} is too new for TensorFlow {version}, which works with {need}: it cannot be imported."
+        ).format(have=version, version=tensorflow.version, need="<3.21"),
         evidence=(
             Evidence(f"protobuf {version}", distributions.source),
             *((Evidence(f"protobuf {ranges.text}", ranges.source),) if ranges else ()),

@@ -52,7 +52,8 @@ def keras3_with_old_tf(
     source = ranges.source if ranges else tensorflow.source
     return Diagnosis(
         _("keras {have} is installed, and TensorFlow {version} needs keras {need}: tf.keras does not work.").format(
-            have=version, version=tensorflow.version, need=f"{release.major}.{release.minor}"),
+            have=version, version=tensorflow.version, need=f"{release.major}.{release.minor}"
+        ),
         evidence=(
             Evidence(f"keras {version}", distributions.source),
             Evidence(f"keras {ranges.text if ranges else need}", source),

@@ -54,7 +54,8 @@ def keras_tf_version_mismatch(
     same_major = keras.major >= 3
     return Diagnosis(
         _("keras {have} does not go with TensorFlow {version}, which needs keras {need}.").format(
-            have=version, version=tensorflow.version, need=ranges.text),
+            have=version, version=tensorflow.version, need=ranges.text
+        ),
         evidence=(Evidence(f"keras {version}", distributions.source), Evidence(f"keras {ranges.text}", ranges.source)),
         fixes=(remedies.install(interpreter, f"keras{ranges.ranges[0]}"),),
         severity=Severity.WARNING if same_major else None,

@@ -59,7 +59,8 @@ def keras3_tf_keras_missing(
         return None
     return Diagnosis(
         _("{users} needs Keras 2, TensorFlow {version} brings Keras 3, and tf-keras {need} is not installed.").format(
-            users=", ".join(users), version=tensorflow.version, need=need),
+            users=", ".join(users), version=tensorflow.version, need=need
+        ),
         evidence=tuple(Evidence(f"{name} {distributions.version(name)}", distributions.source) for name in users),
         fixes=(remedies.install(interpreter, f"tf-keras=={need}.*"),),
     )
@@ -73,7 +74,8 @@ def _other_minor(
         return None
     return Diagnosis(
         _("tf-keras {have} does not go with TensorFlow {version}; it takes tf-keras {need}.").format(
-            have=distributions.version("tf-keras"), version=tensorflow.version, need=need),
+            have=distributions.version("tf-keras"), version=tensorflow.version, need=need
+        ),
         evidence=(Evidence(f"tf-keras {have}", distributions.source),),
         fixes=(remedies.install(interpreter, f"tf-keras=={need}.*"),),
     )

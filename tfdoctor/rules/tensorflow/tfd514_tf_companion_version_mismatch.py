@@ -76,11 +76,16 @@ def _companions(
             continue
         yield Diagnosis(
             _("{name} {have} goes with TensorFlow {need}, and {version} is installed.").format(
-                name=name, have=version, need=row.tensorflow, version=tensorflow.version),
+                name=name, have=version, need=row.tensorflow, version=tensorflow.version
+            ),
             evidence=(
                 Evidence(f"{name} {version}", distributions.source),
-                Evidence(_("{name} {version}: TensorFlow {range}").format(
-                    name=name, version=row.version, range=row.tensorflow), row.source),
+                Evidence(
+                    _("{name} {version}: TensorFlow {range}").format(
+                        name=name, version=row.version, range=row.tensorflow
+                    ),
+                    row.source,
+                ),
             ),
             fixes=(_fix(row, version, tensorflow, tables, interpreter),),
         )
@@ -93,8 +98,11 @@ def _fix(
     fitting = tables.companion_for(row.name, tensorflow.version)
     have = parsed(version)
     if fitting is None or have is None or (Version(fitting.version) < have) != _too_old(tensorflow, row):
-        return remedies.by_hand(_("There is no {name} for TensorFlow {version}: remove it, or use an older TensorFlow").format(
-            name=row.name, version=tensorflow.version))
+        return remedies.by_hand(
+            _("There is no {name} for TensorFlow {version}: remove it, or use an older TensorFlow").format(
+                name=row.name, version=tensorflow.version
+            )
+        )
     return remedies.install(interpreter, f"{row.name}=={fitting.version}")
 
 
@@ -116,12 +124,14 @@ def _own(
             continue
         yield Diagnosis(
             _("{name} {have} is outside of what TensorFlow {version} asks for ({need}).").format(
-                name=name, have=version, version=tensorflow.version, need=ranges.text),
-            evidence=(Evidence(f"{name} {version}", distributions.source),
-                      Evidence(f"{name} {ranges.text}", ranges.source)),
+                name=name, have=version, version=tensorflow.version, need=ranges.text
+            ),
+            evidence=(
+                Evidence(f"{name} {version}", distributions.source),
+                Evidence(f"{name} {ranges.text}", ranges.source),
+            ),
             fixes=(remedies.install(interpreter, f"{name}{ranges.ranges[0]}"),),
         )
-
 
 
 def _judged_elsewhere(name: str, version: str, tensorflow: TensorFlow) -> bool:

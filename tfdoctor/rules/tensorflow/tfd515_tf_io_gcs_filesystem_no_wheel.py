@@ -41,7 +41,9 @@ def tf_io_gcs_filesystem_no_wheel(log: LogMatch, interpreter: Optional[Interpret
     """
     wanted = value(log, "version", "")
     return Diagnosis(
-        _("There is no wheel of tensorflow-io-gcs-filesystem {version} for this system and Python.").format(version=wanted),
+        _("There is no wheel of tensorflow-io-gcs-filesystem {version} for this system and Python.").format(
+            version=wanted
+        ),
         evidence=(line(log),),
         fixes=(
             remedies.by_hand(_("Take tensorflow-io-gcs-filesystem out of the requirements")),

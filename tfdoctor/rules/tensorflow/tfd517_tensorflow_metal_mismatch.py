@@ -58,7 +58,8 @@ def tensorflow_metal_mismatch(
         return None
     return Diagnosis(
         _("tensorflow-metal {have} goes with TensorFlow {need}, and {version} is installed.").format(
-            have=version, need=row.tensorflow, version=tensorflow.version),
+            have=version, need=row.tensorflow, version=tensorflow.version
+        ),
         evidence=(
             Evidence(f"tensorflow-metal {version}", distributions.source),
             Evidence(_("goes with TensorFlow {range}").format(range=row.tensorflow), row.source),
@@ -69,7 +70,9 @@ def tensorflow_metal_mismatch(
 
 
 def _row(version: str, tables: Tables) -> Optional[Plugin]:
-    return next((row for row in tables.plugins("tensorflow-metal") if version and parsed(row.version) == parsed(version)), None)
+    return next(
+        (row for row in tables.plugins("tensorflow-metal") if version and parsed(row.version) == parsed(version)), None
+    )
 
 
 def _fix(tensorflow: TensorFlow, tables: Tables, interpreter: Optional[Interpreter]) -> Fix:

@@ -18,9 +18,7 @@ LOWEST_EVER = "3.5"
 
 
 @rule("TFD518", Severity.ERROR, blocks=True)
-def gpu_compute_capability_too_low(
-    machine: GpuMachine, tensorflow: TensorFlow, gpus: Gpus, tables: Tables
-) -> Found:
+def gpu_compute_capability_too_low(machine: GpuMachine, tensorflow: TensorFlow, gpus: Gpus, tables: Tables) -> Found:
     """The GPU is older than everything this TensorFlow was built for, so TensorFlow leaves it out.
 
     ## What it is
@@ -59,7 +57,8 @@ def gpu_compute_capability_too_low(
     need = lowest(listed) if listed else LOWEST_EVER
     return Diagnosis(
         _("TensorFlow {version} needs compute capability {need} or newer, and {gpus}.").format(
-            version=tensorflow.version, need=need, gpus=named(hit)),
+            version=tensorflow.version, need=need, gpus=named(hit)
+        ),
         evidence=(
             Evidence(_("compute capability {capability}").format(capability=hit[0].compute_capability), gpus.source),
             Evidence(_("built for {listed}").format(listed=" ".join(listed) or f">= {LOWEST_EVER}"), tensorflow.source),
@@ -82,10 +81,17 @@ def _official_has(gpu: Gpu, tensorflow: TensorFlow, tables: Tables) -> bool:
 def _fix(gpu: Gpu, tables: Tables) -> Fix:
     """The newest release whose official wheel runs this GPU."""
     for release in tables.releases():
-        if readable(release.compute_capabilities) and fit(gpu.compute_capability or "", release.compute_capabilities) in (
-            Fit.BINARY, Fit.PTX
-        ):
-            title = _("Use TensorFlow {version} (CUDA {cuda}, cuDNN {cudnn}), the last with code for {gpu}, or another GPU")
-            return remedies.by_hand(title.format(version=release.version, cuda=release.cuda, cudnn=release.cudnn, gpu=gpu.label))
-    return remedies.by_hand(_("Use another GPU: no TensorFlow 2 has code for compute capability {capability}").format(
-        capability=gpu.compute_capability))
+        if readable(release.compute_capabilities) and fit(
+            gpu.compute_capability or "", release.compute_capabilities
+        ) in (Fit.BINARY, Fit.PTX):
+            title = _(
+                "Use TensorFlow {version} (CUDA {cuda}, cuDNN {cudnn}), the last with code for {gpu}, or another GPU"
+            )
+            return remedies.by_hand(
+                title.format(version=release.version, cuda=release.cuda, cudnn=release.cudnn, gpu=gpu.label)
+            )
+    return remedies.by_hand(
+        _("Use another GPU: no TensorFlow 2 has code for compute capability {capability}").format(
+            capability=gpu.compute_capability
+        )
+    )

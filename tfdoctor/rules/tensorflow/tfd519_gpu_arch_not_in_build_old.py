@@ -54,7 +54,9 @@ def gpu_arch_not_in_build_old(
     if not listed:
         all_told(gpus)
         return None
-    gap = tuple(gpu for gpu in of_kind(Fit.GAP, gpus, listed) if pair(gpu.compute_capability or "0.0") < pair(highest(listed)))
+    gap = tuple(
+        gpu for gpu in of_kind(Fit.GAP, gpus, listed) if pair(gpu.compute_capability or "0.0") < pair(highest(listed))
+    )
     below = tuple(gpu for gpu in of_kind(Fit.BELOW, gpus, listed) if _official(gpu, tensorflow, tables))
     hit = gap + below
     if not hit:
@@ -62,7 +64,8 @@ def gpu_arch_not_in_build_old(
         return None
     return Diagnosis(
         _("This TensorFlow {version} has code for {listed} only, and {gpus}.").format(
-            version=tensorflow.version, listed=" ".join(listed), gpus=named(hit)),
+            version=tensorflow.version, listed=" ".join(listed), gpus=named(hit)
+        ),
         evidence=(
             Evidence(_("built for {listed}").format(listed=" ".join(listed)), tensorflow.source),
             Evidence(_("compute capability {capability}").format(capability=hit[0].compute_capability), gpus.source),
@@ -85,12 +88,23 @@ def _fix(gpu: Gpu, tensorflow: TensorFlow, tables: Tables, interpreter: Optional
     if _official(gpu, tensorflow, tables):
         release = tables.release(tensorflow.version)
         return remedies.reinstall(interpreter, f"tensorflow=={release.version if release else tensorflow.version}")
-    good = next((row for row in reversed(tables.releases()) if _runs(gpu, row.compute_capabilities) and _newer(row.version, tensorflow)), None)
+    good = next(
+        (
+            row
+            for row in reversed(tables.releases())
+            if _runs(gpu, row.compute_capabilities) and _newer(row.version, tensorflow)
+        ),
+        None,
+    )
     if good is None:
-        return remedies.by_hand(_("Use a build that was made for compute capability {capability}").format(
-            capability=gpu.compute_capability))
-    return remedies.by_hand(_("Use TensorFlow {version} or newer, whose wheel has code for {gpu}").format(
-        version=good.version, gpu=gpu.label))
+        return remedies.by_hand(
+            _("Use a build that was made for compute capability {capability}").format(capability=gpu.compute_capability)
+        )
+    return remedies.by_hand(
+        _("Use TensorFlow {version} or newer, whose wheel has code for {gpu}").format(
+            version=good.version, gpu=gpu.label
+        )
+    )
 
 
 def _newer(version: str, tensorflow: TensorFlow) -> bool:

@@ -61,8 +61,9 @@ def gpu_arch_newer_than_build(machine: GpuMachine, tensorflow: TensorFlow, gpus:
     if not hit:
         return _only_ptx(tensorflow, gpus, tables)
     return Diagnosis(
-        _("This TensorFlow {version} has machine code up to {highest} and no PTX, and {gpus}: no kernel can run.").format(
-            version=tensorflow.version, highest=highest(listed), gpus=named(hit)),
+        _(
+            "This TensorFlow {version} has machine code up to {highest} and no PTX, and {gpus}: no kernel can run."
+        ).format(version=tensorflow.version, highest=highest(listed), gpus=named(hit)),
         evidence=(
             Evidence(_("built for {listed}").format(listed=" ".join(listed)), tensorflow.source),
             Evidence(_("compute capability {capability}").format(capability=hit[0].compute_capability), gpus.source),
@@ -78,11 +79,16 @@ def _only_ptx(tensorflow: TensorFlow, gpus: Gpus, tables: Tables) -> Found:
     if not hit:
         return None
     row = tables.compute_capability(hit[0].compute_capability or "")
-    knows = _("CUDA {first} is the first that knows it").format(first=row.first_cuda) if row else _("no CUDA in the tables knows it")
+    knows = (
+        _("CUDA {first} is the first that knows it").format(first=row.first_cuda)
+        if row
+        else _("no CUDA in the tables knows it")
+    )
     return Diagnosis(
-        _("TensorFlow {version} was built with CUDA {cuda}, which is older than {gpus} ({knows}): the GPU is listed, and "
-          "operations on it may fail with CUDA_ERROR_INVALID_PTX or CUDA_ERROR_INVALID_HANDLE.").format(
-            version=tensorflow.version, cuda=tensorflow.cuda, gpus=named(hit), knows=knows),
+        _(
+            "TensorFlow {version} was built with CUDA {cuda}, which is older than {gpus} ({knows}): the GPU is listed, and "
+            "operations on it may fail with CUDA_ERROR_INVALID_PTX or CUDA_ERROR_INVALID_HANDLE."
+        ).format(version=tensorflow.version, cuda=tensorflow.cuda, gpus=named(hit), knows=knows),
         evidence=(
             Evidence(_("built with CUDA {cuda}").format(cuda=tensorflow.cuda), tensorflow.source),
             Evidence(_("compute capability {capability}").format(capability=hit[0].compute_capability), gpus.source),

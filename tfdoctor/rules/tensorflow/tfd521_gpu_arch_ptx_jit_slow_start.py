@@ -60,11 +60,19 @@ def gpu_arch_ptx_jit_slow_start(
         return None
     disabled = environment is not None and environment.get("CUDA_CACHE_DISABLE") == "1"
     again = _(" The cache is switched off (CUDA_CACHE_DISABLE=1), so every start is slow.") if disabled else ""
-    fix = remedies.variable("CUDA_CACHE_DISABLE", None) if disabled else remedies.variable(
-        "CUDA_CACHE_MAXSIZE", LARGEST_CACHE, note=_("Then the compiled kernels all fit into the cache."))
+    fix = (
+        remedies.variable("CUDA_CACHE_DISABLE", None)
+        if disabled
+        else remedies.variable(
+            "CUDA_CACHE_MAXSIZE", LARGEST_CACHE, note=_("Then the compiled kernels all fit into the cache.")
+        )
+    )
     return Diagnosis(
-        _("TensorFlow {version} has no machine code for {gpus}: the driver compiles its PTX at the first start, which takes "
-          "minutes.").format(version=tensorflow.version, gpus=named(hit)) + again,
+        _(
+            "TensorFlow {version} has no machine code for {gpus}: the driver compiles its PTX at the first start, which takes "
+            "minutes."
+        ).format(version=tensorflow.version, gpus=named(hit))
+        + again,
         evidence=(
             Evidence(_("built for {listed}").format(listed=" ".join(listed)), tensorflow.source),
             Evidence(_("compute capability {capability}").format(capability=hit[0].compute_capability), gpus.source),

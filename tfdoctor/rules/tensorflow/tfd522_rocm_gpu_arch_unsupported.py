@@ -46,7 +46,8 @@ def rocm_gpu_arch_unsupported(rocm: Rocm, tensorflow: TensorFlow) -> Found:
     name, target = lost[0]
     return Diagnosis(
         _("{name} is {target}, and this TensorFlow {version} was built for {listed}.").format(
-            name=name, target=target, version=tensorflow.version, listed=" ".join(listed)),
+            name=name, target=target, version=tensorflow.version, listed=" ".join(listed)
+        ),
         evidence=(
             Evidence(target, rocm.source),
             Evidence(_("built for {listed}").format(listed=" ".join(listed)), tensorflow.source),

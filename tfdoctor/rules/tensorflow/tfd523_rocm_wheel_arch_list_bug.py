@@ -40,5 +40,7 @@ def rocm_wheel_arch_list_bug(log: LogMatch, interpreter: Optional[Interpreter]) 
     return Diagnosis(
         _("This tensorflow-rocm wheel has gfx1030 and gfx1100 run together in its list of GPUs and refuses both."),
         evidence=(line(log),),
-        fixes=(remedies.by_hand(_("Install a newer tensorflow-rocm from AMD's server, for the ROCm that is installed")),),
+        fixes=(
+            remedies.by_hand(_("Install a newer tensorflow-rocm from AMD's server, for the ROCm that is installed")),
+        ),
     )

@@ -63,8 +63,12 @@ def protobuf_too_old(
     hidden = environment is not None and environment.get("TEMPORARILY_DISABLE_PROTOBUF_VERSION_CHECK").lower() == "true"
     return Diagnosis(
         _("protobuf {have} is older than TensorFlow {version} accepts ({need}): it cannot be imported.").format(
-            have=version, version=tensorflow.version, need=ranges.text),
-        evidence=(Evidence(f"protobuf {version}", distributions.source), Evidence(f"protobuf {ranges.text}", ranges.source)),
+            have=version, version=tensorflow.version, need=ranges.text
+        ),
+        evidence=(
+            Evidence(f"protobuf {version}", distributions.source),
+            Evidence(f"protobuf {ranges.text}", ranges.source),
+        ),
         fixes=(remedies.install(interpreter, f"protobuf{ranges.ranges[0]}"),),
         severity=Severity.INFO if hidden else None,
     )
@@ -72,5 +76,7 @@ def protobuf_too_old(
 
 def _below(version: str, ranges: Stated) -> bool:
     """Below every lower bound that the ranges state."""
-    lower = [one.version for text in ranges.ranges for one in SpecifierSet(text) if one.operator in (">=", "~=", ">", "==")]
+    lower = [
+        one.version for text in ranges.ranges for one in SpecifierSet(text) if one.operator in (">=", "~=", ">", "==")
+    ]
     return bool(lower) and all(fits(version, f"<{bound.replace('.*', '')}") for bound in lower)

@@ -11,7 +11,6 @@ from test_verdict import verdict
 
 from tfdoctor.model import Severity, Status
 from tfdoctor.probes.tensorflow import TensorFlow
-
 from tfdoctor.rules.tensorflow.tfd520_gpu_arch_newer_than_build import gpu_arch_newer_than_build as rule
 
 

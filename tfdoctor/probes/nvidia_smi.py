@@ -62,10 +62,15 @@ def nvidia_smi(host: Host, nvml: Optional[Nvml]) -> NvidiaSmi:
 
 
 def _printed(host: Host) -> tuple[Optional[Completed], str]:
-    """nvidia-smi's table; in a recording without one what `nvidia-smi -q -x` printed, which may be the error."""
+    """nvidia-smi's table; in a recording without one what `nvidia-smi -q -x` printed, where that is the error."""
+    from tfdoctor.probes.parse import smi_text
+
     try:
         return host.capture("nvidia-smi.txt"), "nvidia-smi"
     except Unavailable:
         if host.live:
             raise
-        return host.capture("nvidia-smi-q.xml"), "nvidia-smi -q -x"
+        done = host.capture("nvidia-smi-q.xml")
+        if done is None or smi_text.parse(done.stdout):
+            raise
+        return done, "nvidia-smi -q -x"

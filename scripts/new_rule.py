@@ -52,7 +52,8 @@ TEST = '''"""{code} {name}: sick, healthy, and at the boundary."""
 
 from __future__ import annotations
 
-from tests import facts
+import facts
+
 from tfdoctor.rules.{folder}.{module} import {function}
 
 

@@ -41,7 +41,7 @@ def test_a_full_disk_is_named(tmp_path: Path) -> None:
 
 def test_a_reader_that_goes_away(tmp_path: Path) -> None:
     done = shell("TFDOCTOR explain --all | head -1; echo ${PIPESTATUS[0]}", tmp_path)
-    assert done.stdout.splitlines()[-1] in ("0", "141")
+    assert done.stdout.splitlines()[-1] in ("0", "1")  # 1 is click's answer to a closed pipe
     assert done.stderr == ""
 
 

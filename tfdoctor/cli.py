@@ -97,10 +97,9 @@ def _end(number: int, _frame: Any) -> None:
 
 
 def _output_is_gone(error: OSError) -> None:
-    """Standard output was closed by its reader, or is full. What is left in its buffer must not be tried again at exit."""
+    """Standard output is full (a reader that went away is click's own: exit code 1). What is left in its buffer must
+    not be tried again at exit."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    if isinstance(error, BrokenPipeError):
-        sys.exit(128 + 13)  # SIGPIPE, as every program in a pipeline
     click.echo(f"tfdoctor: {error.filename or _('standard output')}: {error.strerror or error}", err=True)
     sys.exit(2)

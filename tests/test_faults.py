@@ -154,4 +154,5 @@ def test_an_interrupt_leaves_no_process(tmp_path: Path) -> None:
     assert process.returncode != 0
     assert b"Traceback" not in err
     mine = [p for p in psutil.process_iter(["environ"]) if str(tmp_path) in str(p.info["environ"])]
-    assert [p for p in mine if p.status() != psutil.STATUS_ZOMBIE] == []
+    _gone, alive = psutil.wait_procs(mine, timeout=30)
+    assert [p for p in alive if p.status() != psutil.STATUS_ZOMBIE] == []

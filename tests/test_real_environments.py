@@ -8,6 +8,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import fake_cuda
 import fake_nvml
 import pytest
 from real_environments import REPOSITORY, TENSORFLOW, Environments, check, imports
@@ -18,6 +19,13 @@ pytestmark = pytest.mark.real
 def only_without_gpu(names: set[str]) -> None:
     if "no-gpu-machine" not in names:
         pytest.skip("this machine has an NVIDIA GPU, or does not tell")
+
+
+def one_gpu(folder: Path) -> dict[str, str]:
+    """Variables for a child whose driver, NVML and CUDA both, has one RTX 3090."""
+    fake_nvml.need_compiler()
+    card = fake_cuda.profile(name="NVIDIA GeForce RTX 3090", compute_capability="8.6", memory_mib=24576)
+    return fake_nvml.merge(fake_nvml.environment(fake_nvml.rtx3090(), folder), fake_cuda.environment(card, folder))
 
 
 def test_tensorflow_on_a_machine_without_gpu(plain: Path) -> None:
@@ -35,8 +43,7 @@ def test_tensorflow_on_a_machine_without_gpu(plain: Path) -> None:
 
 def test_tensorflow_beside_a_gpu(plain: Path, tmp_path: Path) -> None:
     """The same environment, with a driver that lists a GPU: now the missing CUDA libraries are the cause."""
-    fake_nvml.need_compiler()
-    answer = check(plain, environment=fake_nvml.environment(fake_nvml.rtx3090(), tmp_path))
+    answer = check(plain, environment=one_gpu(tmp_path))
     assert answer.verdict == "no"
     assert answer.codes.keys() & {"TFD301", "TFD304", "TFD305", "TFD308", "TFD327"}, answer.codes
 
@@ -47,8 +54,7 @@ def test_a_build_without_cuda(environments: Environments, tmp_path: Path) -> Non
     assert answer.verdict == "no"
     assert answer.report["facts"]["tensor_flow"]["cuda_build"] is False
     assert answer.report["facts"]["tensor_flow"]["distribution"] == "tensorflow-cpu"
-    fake_nvml.need_compiler()
-    beside = check(python, environment=fake_nvml.environment(fake_nvml.rtx3090(), tmp_path))
+    beside = check(python, environment=one_gpu(tmp_path))
     assert (beside.verdict, beside.because) == ("no", "cpu-only-build")
 
 

@@ -174,7 +174,7 @@ class Rules:
             return self._diagnoses[answer.cause.name]
         if not any(kind is LogMatch for kind, _optional in rule.needs.values()):
             return None
-        self._facts.put(_match(answer))
+        self._facts.put(LogMatch(answer.cause.name, answer.lines, answer.found[0].text, answer.values))
         outcome = self._run(rule)
         return outcome.diagnoses[0] if outcome.status is Status.FOUND else None
 
@@ -203,14 +203,6 @@ def rule_files() -> Mapping[str, str]:
 
     names = (info.name for info in pkgutil.walk_packages(rules.__path__, rules.__name__ + "."))
     return {name.rpartition(".")[2].partition("_")[0].upper(): name for name in names if ".tfd" in name}
-
-
-def _match(answer: Answer) -> LogMatch:
-    values: dict[str, str] = {}
-    for item in answer.found:
-        for name, value in item.values.items():
-            values.setdefault(name, value)
-    return LogMatch(answer.cause.name, answer.lines, answer.found[0].text, values)
 
 
 def _with_consequences(answers: tuple[Answer, ...], rules: Rules) -> list[Answer]:

@@ -15,6 +15,7 @@ import scripted
 from tfdoctor.model import BadInput
 from tfdoctor.smoke import plan
 from tfdoctor.smoke.baseline import Change, compare, earlier
+from tfdoctor.smoke.session import Session
 from tfdoctor.smoke.workers import config, parse, unreachable_because
 
 SCHEMA = json.loads((Path(plan.__file__).parents[1] / "schemas" / "smoke.json").read_text(encoding="utf-8"))
@@ -126,7 +127,7 @@ def test_the_plan() -> None:
     assert plan.options_for(allreduce, gpus=4, seconds=4, devices=[1, 3])["devices"] == [1, 3]
 
 
-def test_quick_measures_for_less_than_20_seconds_on_one_gpu() -> None:
+def test_the_loops_of_quick_take_5_seconds_on_one_gpu() -> None:
     """What the inner loops are given; starting CUDA in six processes takes the rest."""
     loops = {"matmul": 4, "convolution": 1, "copies": 3}  # formats; layers; directions
     given = sum(
@@ -135,6 +136,24 @@ def test_quick_measures_for_less_than_20_seconds_on_one_gpu() -> None:
         if not t.several
     )
     assert given <= 5
+
+
+def test_quick_starts_no_test_on_a_gpu_that_could_not_end_within_20_seconds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = """
+    if options["test"] in ("devices", "matmul"):
+        time.sleep(0.6)  # 0.5 s of it count as TensorFlow's import
+    passed(pipe, devices=("GPU:0",), gpus=1, listed=[{"name": "a"}])
+    """
+    assert plan.QUICK_BUDGET < 20
+    monkeypatch.setattr(plan, "QUICK_BUDGET", 0.2)
+    runner = scripted.runner(tmp_path, body)
+    found = {r.test: r for r in Session(runner, timeout=scripted.LIMIT).run(quick=True)}
+    assert found["matmul"].passed or "took" in found["matmul"].detail  # a slow machine spends it all on the first
+    late = found["copies"]
+    assert (late.state, "--quick starts none after 0.2 s" in late.detail) == ("not-run", True)
+    assert all(r.passed for r in Session(runner, timeout=scripted.LIMIT).run(["matmul", "copies"]))
 
 
 # Real TensorFlow ------------------------------------------------------------------------------------------------------

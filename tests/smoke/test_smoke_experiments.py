@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import combinations
 from pathlib import Path
 
 import facts
@@ -15,7 +16,7 @@ from tfdoctor.host import RecordedHost
 from tfdoctor.model import Report
 from tfdoctor.probes.smoke import SmokeResults
 from tfdoctor.rules.tensorflow.tfd524_smoke_test_failed import smoke_test_failed
-from tfdoctor.smoke.differential import CHANGES, Culprits, better, culprits, experiments_on
+from tfdoctor.smoke.differential import CHANGES, Culprits, better, culprits, experiments_on, rounds
 from tfdoctor.smoke.nccl import interface, transports
 from tfdoctor.smoke.places import bus_of, card_name
 from tfdoctor.smoke.plan import TESTS
@@ -70,6 +71,31 @@ def test_nothing_helps(tmp_path: Path) -> None:
 def test_pairs_name_the_card_or_the_pair(tmp_path: Path, bad: str, expected: Culprits) -> None:
     body = f"pair = options.get('devices'); os.abort() if pair is None or {bad} else passed(pipe)"
     assert culprits(experiments(tmp_path, body, [0, 1, 2, 3])) == expected
+
+
+@pytest.mark.parametrize("count", [2, 3, 5, 8])
+def test_every_pair_is_in_one_round_and_no_card_twice_in_a_round(count: int) -> None:
+    devices = list(range(10, 10 + count))
+    together = list(rounds(devices))
+    assert sorted(pair for some in together for pair in some) == list(combinations(devices, 2))
+    assert all(len({card for pair in some for card in pair}) == 2 * len(some) for some in together)
+    assert len(together) == count - 1 + count % 2
+
+
+def test_pairs_that_hang_are_tried_side_by_side(tmp_path: Path) -> None:
+    """Four cards: three rounds of two pairs, so that a hang costs its limit three times and not six."""
+    body = """
+    if options.get("devices") is None:
+        os.abort()
+    with open(__file__ + ".log", "a") as log:
+        log.write("+\\n")
+    time.sleep(1)
+    with open(__file__ + ".log", "a") as log:
+        log.write("-\\n")
+    passed(pipe)
+    """
+    experiments(tmp_path, body, [0, 1, 2, 3])
+    assert "+\n+\n" in (tmp_path / "hook.py.log").read_text()
 
 
 def test_a_slow_test_is_helped_only_by_a_much_faster_one() -> None:

@@ -43,6 +43,15 @@ class Answer:
         """How many times its messages are there."""
         return sum(item.count for item in self.found)
 
+    @property
+    def values(self) -> dict[str, str]:
+        """What its messages name (a library, a version); of several values of one name the first message's."""
+        values: dict[str, str] = {}
+        for item in self.found:
+            for name, value in item.values.items():
+                values.setdefault(name, value)
+        return values
+
 
 def decide(
     found: Sequence[Found],

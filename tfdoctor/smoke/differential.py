@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from functools import partial
 from typing import Any, Optional
 
+from tfdoctor.children import Promise
 from tfdoctor.i18n import _
 from tfdoctor.smoke.plan import KIB, MIB, Planned
 from tfdoctor.smoke.results import Experiment, SmokeResult, bus_bandwidth
@@ -90,11 +91,33 @@ def fastest(result: SmokeResult) -> Optional[float]:
 def _pairs(
     result: SmokeResult, test: Planned, runner: Runner, options: Mapping[str, Any], limit: float, devices: Sequence[int]
 ) -> Iterator[Experiment]:
-    """Which pairs work by themselves? It confirms nothing; `culprits` reads it."""
-    for pair in combinations(devices, 2):
+    """Which pairs work by themselves? It confirms nothing; `culprits` reads it.
+
+    Pairs that share no GPU run at once where each may hang for `limit`; where the question is how fast they are, they run
+    one by one, since they may share links.
+    """
+
+    def alone(pair: tuple[int, int]) -> Experiment:
         again = runner.run(test.program, {**options, "devices": list(pair)}, timeout=limit, name=test.name)
         what = _("GPU {one} and GPU {other} alone").format(one=pair[0], other=pair[1])
-        yield Experiment(test.name, what, (), better(result, again), again, devices=pair)
+        return Experiment(test.name, what, (), better(result, again), again, devices=pair)
+
+    for together in rounds(devices):
+        if result.passed:
+            yield from map(alone, together)
+        else:
+            promises = [Promise(f"pair {pair}", partial(alone, pair)) for pair in together]
+            yield from (promise.result() for promise in promises)
+
+
+def rounds(devices: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
+    """Every pair once, in rounds of pairs that share no device: a round-robin tournament by the circle method."""
+    seats: list[Optional[int]] = [*devices, *([None] if len(devices) % 2 else [])]
+    half = len(seats) // 2
+    for _round in seats[1:]:
+        across = zip(seats[:half], reversed(seats[half:]))
+        yield [(min(a, b), max(a, b)) for a, b in across if a is not None and b is not None]
+        seats = [seats[0], seats[-1], *seats[1:-1]]
 
 
 def culprits(experiments: Iterable[Experiment]) -> Culprits:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from tfdoctor.engine import Facts
 from tfdoctor.i18n import _
 from tfdoctor.known_errors import Catalogue
-from tfdoctor.logs.decide import Answer, decide
+from tfdoctor.logs.decide import decide
 from tfdoctor.logs.machine import situation_of
 from tfdoctor.logs.reader import blocks
 from tfdoctor.logs.redact import redact, scrubber
@@ -45,15 +45,7 @@ def _messages(result: SmokeResult, catalogue: Catalogue, facts: Facts) -> Iterat
     for answer in decide(scan.found, derived(said, catalogue.tables), catalogue.causes, {}):
         if answer.role == "cause":
             text = redact(answer.found[0].text, scrub)
-            yield KnownMessage(result.test, answer.cause.name, answer.cause.code, text, _values(answer))
-
-
-def _values(answer: Answer) -> dict[str, str]:
-    values: dict[str, str] = {}
-    for found in answer.found:
-        for name, value in found.values.items():
-            values.setdefault(name, value)
-    return values
+            yield KnownMessage(result.test, answer.cause.name, answer.cause.code, text, answer.values)
 
 
 def matches(smoke: SmokeResults, tables: Tables) -> tuple[LogMatch, ...]:

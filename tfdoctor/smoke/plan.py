@@ -56,6 +56,8 @@ TESTS = (
 MULTIWORKER = "multiworker"
 # Seconds of measuring for each test. The quick tests measure for twice that together on one GPU.
 SECONDS, QUICK_SECONDS = 4.0, 2.0
+# After so many seconds beyond TensorFlow's imports `--quick` starts no further test on GPUs: the last one then ends within 20 s.
+QUICK_BUDGET = 15.0
 
 
 def chosen(names: Sequence[str], *, quick: bool) -> tuple[Planned, ...]:

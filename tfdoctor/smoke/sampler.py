@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Any, Optional
 
 from tfdoctor.children import kill_tree
+from tfdoctor.probes.parse.values import REASON_BITS
 from tfdoctor.smoke.results import Sample
 
 CHILD = Path(__file__).with_name("sampler_child.py")
@@ -69,5 +70,6 @@ def parse(line: str) -> Optional[Sample]:
     if not isinstance(said, dict) or not isinstance(said.get("gpu"), int):
         return None
     numbers: dict[str, Any] = {k: v for k, v in said.items() if k in NUMBERS and isinstance(v, (int, float))}
-    throttle = said.get("throttle")
-    return Sample(throttle=frozenset(map(str, throttle if isinstance(throttle, list) else ())), **numbers)
+    bits = said.get("throttle")
+    held = frozenset(name for bit, name in REASON_BITS.items() if isinstance(bits, int) and bits & bit)
+    return Sample(throttle=held, **numbers)

@@ -6,23 +6,12 @@ import json
 import time
 from typing import Any, Callable, Optional
 
-# nvml.h: nvmlClocksEventReasons. Names as in probes/nvml.py.
-REASONS = {
-    0x1: "idle",
-    0x2: "app-clocks",
-    0x4: "sw-power-cap",
-    0x8: "hw-slowdown",
-    0x10: "sync-boost",
-    0x20: "sw-thermal",
-    0x40: "hw-thermal",
-    0x80: "hw-power-brake",
-    0x100: "display",
-}
 PERIOD = 0.5  # seconds
 
 
 def sample(nvml: Any, index: int, handle: Any, cpu: Optional[float]) -> dict[str, Any]:
-    """The state of one GPU and of the host's processors (`cpu`, per cent); what it does not tell is left out."""
+    """The state of one GPU and of the host's processors (`cpu`, per cent); what it does not tell is left out. `throttle` are
+    NVML's bits."""
 
     def told(ask: Callable[..., Any], *arguments: Any) -> Any:
         try:
@@ -32,7 +21,6 @@ def sample(nvml: Any, index: int, handle: Any, cpu: Optional[float]) -> dict[str
 
     power = told(nvml.nvmlDeviceGetPowerUsage)
     rates = told(nvml.nvmlDeviceGetUtilizationRates)
-    reasons = told(nvml.nvmlDeviceGetCurrentClocksThrottleReasons)
     seen = {
         "gpu": index,
         "clock_sm": told(nvml.nvmlDeviceGetClockInfo, nvml.NVML_CLOCK_SM),
@@ -42,7 +30,7 @@ def sample(nvml: Any, index: int, handle: Any, cpu: Optional[float]) -> dict[str
         "pcie_generation": told(nvml.nvmlDeviceGetCurrPcieLinkGeneration),
         "pcie_width": told(nvml.nvmlDeviceGetCurrPcieLinkWidth),
         "cpu": cpu,
-        "throttle": [name for bit, name in REASONS.items() if reasons and reasons & bit],
+        "throttle": told(nvml.nvmlDeviceGetCurrentClocksThrottleReasons),
     }
     return {key: value for key, value in seen.items() if value is not None}
 

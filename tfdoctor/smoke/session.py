@@ -41,6 +41,7 @@ class Session:
         self._runner, self._seconds, self._timeout = runner, seconds, timeout
         self._devices, self._cpu, self._workers = devices, cpu, workers
         self._gpus_seen, self._too_slow = gpus_seen, too_slow
+        self._budget: Optional[float] = None
         self.samples: dict[str, tuple[Sample, ...]] = {}
         self.experiments: list[Experiment] = []
         self.results: list[SmokeResult] = []
@@ -48,6 +49,7 @@ class Session:
 
     def run(self, names: Sequence[str] = (), *, quick: bool = False) -> Iterator[SmokeResult]:
         """Yield each result as it comes. The device list is always asked first: it decides what can run."""
+        self._budget = plan.QUICK_BUDGET if quick else None
         first = plan.TESTS[0]
         listed = self._one(first, 0)
         self.results.append(listed)
@@ -99,7 +101,14 @@ class Session:
             return SmokeResult(test.name, "not-run", _("no GPU is listed"), rehearsal=True)
         if test.several and gpus == 1:
             return SmokeResult(test.name, "not-run", _("it needs two GPUs and one is listed"))
+        if gpus and self._budget is not None and self._spent() >= self._budget:
+            text = _("the tests before it took {spent:.0f} s; --quick starts none after {budget:g} s")
+            return SmokeResult(test.name, "not-run", text.format(spent=self._spent(), budget=self._budget))
         return None
+
+    def _spent(self) -> float:
+        """Seconds beyond TensorFlow's imports so far."""
+        return sum(result.seconds - result.importing for result in self.results)
 
     def _one(self, test: plan.Planned, gpus: int) -> SmokeResult:
         self.doing = (test.name,)

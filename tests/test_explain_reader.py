@@ -7,7 +7,7 @@ import json
 from typing import BinaryIO
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tfdoctor.logs import matcher, reader
@@ -158,6 +158,7 @@ def test_no_bytes_make_it_raise(data: bytes) -> None:
 
 
 @settings(max_examples=60, deadline=None)
+@example(["\0", "\0", LINE], 1)
 @given(logs, st.integers(1, 50))
 def test_how_it_arrives_does_not_matter(parts: list[str], step: int) -> None:
     data = "\n".join(parts).encode("utf-8", "replace")

@@ -13,6 +13,8 @@ BLOCK = 1 << 20
 #: A line longer than this is cut there; the rest counts as its continuation.
 LONGEST_LINE = 1 << 20
 
+#: The encoding is told from these first bytes.
+SAMPLE = 512
 #: Lines of the next block that a block shows as well: a message of several lines has at most one more than these.
 AHEAD = 5
 
@@ -79,26 +81,26 @@ def _plain(text: bytes) -> bytes:
 
 def _decoded(stream: BinaryIO, progress: Optional[Callable[[int], None]]) -> Iterator[bytes]:
     """What the stream holds, as UTF-8 (bytes that are no UTF-8 stay: the words that count are ASCII)."""
-    encoding, head = "", b""
-    decoder: Optional[codecs.IncrementalDecoder] = None
-    while True:
-        piece = stream.read(BLOCK)
-        if progress is not None:
-            progress(len(piece))
-        if not piece:
+    pieces = _pieces(stream, progress)
+    head = b""
+    for piece in pieces:
+        head += piece
+        if len(head) >= SAMPLE:  # however slowly they came, the same bytes decide
             break
-        if not encoding:
-            head += piece
-            if len(head) < 4:  # a byte order mark may still be incomplete
-                continue
-            encoding, piece = _encoding(head)
-            if encoding != "utf-8":
-                decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
+    encoding, head = _encoding(head)
+    decoder = None if encoding == "utf-8" else codecs.getincrementaldecoder(encoding)(errors="replace")
+    yield _as_utf8(decoder, head)
+    for piece in pieces:
         yield _as_utf8(decoder, piece)
-    if not encoding and head:
-        yield head
     if decoder is not None:
         yield _as_utf8(decoder, b"", final=True)
+
+
+def _pieces(stream: BinaryIO, progress: Optional[Callable[[int], None]]) -> Iterator[bytes]:
+    while piece := stream.read(BLOCK):
+        if progress is not None:
+            progress(len(piece))
+        yield piece
 
 
 def _as_utf8(decoder: Optional[codecs.IncrementalDecoder], piece: bytes, final: bool = False) -> bytes:
@@ -118,7 +120,7 @@ def _encoding(head: bytes) -> tuple[str, bytes]:
     ):
         if head.startswith(mark):
             return name, head[len(mark) :]
-    sample = head[:512]
+    sample = head[:SAMPLE]
     even, odd = sample[0::2].count(0), sample[1::2].count(0)
     mostly = len(sample) // 4  # text in UTF-16 has a zero in (nearly) every second byte
     if mostly and odd > mostly and not even:

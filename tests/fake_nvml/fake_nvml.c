@@ -9,14 +9,10 @@
  */
 #define _GNU_SOURCE
 #include <ctype.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdarg.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+
+#define PROFILE "TFDOCTOR_FAKE_NVML"
+#include "../fake_profile.h"
 
 typedef unsigned long long u64;
 typedef struct { int gpu, mig; } Device;   /* mig is -1 for a whole GPU */
@@ -25,54 +21,18 @@ enum {
     OK = 0, UNINITIALIZED = 1, INVALID_ARGUMENT = 2, NOT_SUPPORTED = 3, NOT_FOUND = 6, INSUFFICIENT_SIZE = 7,
     GPU_IS_LOST = 15, VERSION_MISMATCH = 25, UNKNOWN = 999,
 };
-enum { MAX_KEYS = 8192, MAX_GPUS = 64, MAX_MIG = 8, MAX_LINKS = 36 };
+enum { MAX_GPUS = 64, MAX_MIG = 8, MAX_LINKS = 36 };
 
 /* ---- the profile ------------------------------------------------------------------------------------------ */
 
-static struct { char *key, *value; } table[MAX_KEYS];
-static int keys = -1, initialised = 0;
-static Device gpus[MAX_GPUS], migs[MAX_GPUS][MAX_MIG];
+static int initialised = 0;
+static Device gpus[MAX_GPUS], migs[MAX_GPUS][MAX_MIG];   /* what handles point to */
 
-static void load(void) {
-    if (keys >= 0) return;
-    keys = 0;
+__attribute__((constructor)) static void number_devices(void) {
     for (int g = 0; g < MAX_GPUS; g++) {
         gpus[g] = (Device){g, -1};
         for (int m = 0; m < MAX_MIG; m++) migs[g][m] = (Device){g, m};
     }
-    const char *path = getenv("TFDOCTOR_FAKE_NVML");
-    FILE *file = path ? fopen(path, "r") : NULL;
-    if (!file) {
-        fprintf(stderr, "fake NVML: no profile; set TFDOCTOR_FAKE_NVML to a readable file\n");
-        return;
-    }
-    char line[4096];
-    while (keys < MAX_KEYS && fgets(line, sizeof line, file)) {
-        char *key = line + strspn(line, " \t"), *end = key + strcspn(key, " \t\r\n");
-        if (*key == '#' || end == key) continue;
-        char *value = end + strspn(end, " \t");
-        *end = 0;
-        value[strcspn(value, "\r\n")] = 0;
-        table[keys].key = strdup(key);
-        table[keys++].value = strdup(value);
-    }
-    fclose(file);
-}
-
-static const char *look(const char *key) {
-    for (int i = keys - 1; i >= 0; i--)   /* the last line wins */
-        if (!strcmp(table[i].key, key)) return table[i].value;
-    return NULL;
-}
-
-__attribute__((format(printf, 1, 2))) static const char *find(const char *format, ...) {
-    char key[256];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(key, sizeof key, format, arguments);
-    va_end(arguments);
-    load();
-    return look(key);
 }
 
 __attribute__((format(printf, 2, 3))) static const char *of(const Device *d, const char *format, ...) {
@@ -148,15 +108,11 @@ static int count(void) {
 /* ---- what every call does first --------------------------------------------------------------------------- */
 
 static void log_call(const char *function, const Device *d) {
-    const char *path = getenv("TFDOCTOR_FAKE_NVML_LOG");
-    int file = path && *path ? open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644) : -1;
-    if (file < 0) return;
     char line[128];
-    int size = !d            ? snprintf(line, sizeof line, "%s\n", function)
-               : d->mig >= 0 ? snprintf(line, sizeof line, "%s gpu=%d mig=%d\n", function, d->gpu, d->mig)
-                             : snprintf(line, sizeof line, "%s gpu=%d\n", function, d->gpu);
-    if (write(file, line, size) != size) { /* a log that cannot be written is no reason to change the answer */ }
-    close(file);
+    if (!d) snprintf(line, sizeof line, "%s\n", function);
+    else if (d->mig < 0) snprintf(line, sizeof line, "%s gpu=%d\n", function, d->gpu);
+    else snprintf(line, sizeof line, "%s gpu=%d mig=%d\n", function, d->gpu, d->mig);
+    log_line(line);
 }
 
 static int applies(const char *what, const char *function, const Device *d) {   /* `hang.F any` or `hang.F GPU` */
@@ -168,16 +124,8 @@ static int applies(const char *what, const char *function, const Device *d) {   
 static void misbehave(const char *function, const Device *d) {
     const char *wait = find("slow.%s", function);
     if (wait) usleep(1000u * (unsigned)atoi(wait));
-    if (applies("crash", function, d)) {
-        signal(SIGSEGV, SIG_DFL);
-        raise(SIGSEGV);
-    }
-    if (applies("hang", function, d)) {   /* a wedged driver blocks in the kernel: only SIGKILL helps */
-        signal(SIGTERM, SIG_IGN);
-        signal(SIGINT, SIG_IGN);
-        signal(SIGHUP, SIG_IGN);
-        for (;;) pause();
-    }
+    if (applies("crash", function, d)) crash();
+    if (applies("hang", function, d)) hang();
 }
 
 static int enter(const char *function, const Device *d, int has_device, int needs_init) {

@@ -7,6 +7,7 @@ import io
 import os
 import shutil
 import sys
+import textwrap
 
 WIDE = 100  # columns where no terminal tells its own, as in a pipe or the log of a CI server
 # What a terminal that only knows some of Unicode gets instead.
@@ -45,6 +46,18 @@ def colour() -> bool:
 def width() -> int:
     """Columns to write for: those of the terminal, or what COLUMNS says."""
     return shutil.get_terminal_size((WIDE, 24)).columns
+
+
+def wrapped(text: str, width: int, indent: str, hanging: str = "") -> list[str]:
+    """`text` in lines of `width` columns; paths and options stay whole, so a line may be longer."""
+    return textwrap.wrap(
+        text,
+        width,
+        initial_indent=indent,
+        subsequent_indent=indent + hanging,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _stand_in(error: UnicodeError) -> tuple[str, int]:

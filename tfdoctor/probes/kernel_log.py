@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Optional
 
 from tfdoctor.engine import probe
@@ -11,29 +11,9 @@ from tfdoctor.i18n import _
 from tfdoctor.model import NotApplicable, Unavailable
 from tfdoctor.probes.looking import if_told
 from tfdoctor.probes.parse import dmesg
+from tfdoctor.probes.parse.dmesg import SXid, Xid
 from tfdoctor.probes.pci import Pci
 from tfdoctor.probes.platform import Platform
-
-
-@dataclass(frozen=True)
-class Xid:
-    """One `NVRM: Xid` line. `bus` is "0000:3b:00" as printed, `pid` None and `process` "" where not named."""
-
-    code: int
-    bus: str
-    pid: Optional[int]
-    process: str
-    text: str
-
-
-@dataclass(frozen=True)
-class SXid:
-    """One `nvidia-nvswitch…: SXid` line. `fatal` as the line says."""
-
-    code: int
-    switch: str
-    fatal: bool
-    text: str
 
 
 @dataclass(frozen=True)
@@ -59,12 +39,7 @@ def look_at_kernel_log(host: Host, platform: Optional[Platform], pci: Optional[P
         raise NotApplicable(_("only Linux has this kernel log"))
     text, source = _log(host, worth_the_journal=pci is None or bool(pci.nvidia_gpus))
     log = dmesg.parse(text)
-    return KernelLog(
-        xids=tuple(Xid(**asdict(x)) for x in log.xids),
-        sxids=tuple(SXid(**asdict(x)) for x in log.sxids),
-        lines=log.lines,
-        source=source,
-    )
+    return KernelLog(log.xids, log.sxids, log.lines, source)
 
 
 def _log(host: Host, worth_the_journal: bool) -> tuple[str, str]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from tfdoctor.comparison import ABSENT, PRESENT, Comparison, Difference
 from tfdoctor.i18n import _, ngettext
+from tfdoctor.terminal import wrapped
 
 
 def render(names: tuple[str, str], found: Comparison, *, width: int = 100, verbose: bool = False) -> str:
@@ -19,7 +19,7 @@ def _lines(names: tuple[str, str], found: Comparison, width: int, verbose: bool)
     for letter, name, verdict in zip("AB", names, found.verdicts):
         yield f"{letter}  {name}"
         said = _("Will TensorFlow use the GPUs: {word}. {summary}")
-        yield from _wrapped(said.format(word=verdict["gpu"], summary=verdict["summary"]), width, "   ")
+        yield from wrapped(said.format(word=verdict["gpu"], summary=verdict["summary"]), width, "   ")
     yield ""
     yield from _diagnoses(_("Found only in A:"), found.only_a, width)
     yield from _diagnoses(_("Found only in B:"), found.only_b, width)
@@ -45,7 +45,7 @@ def _diagnoses(title: str, found: Iterable[Mapping[str, Any]], width: int) -> It
         yield title
     for row in rows:
         yield f"  {row['severity']}  {row['code']} {row['name']}"
-        yield from _wrapped(row["message"], width, "    ")
+        yield from wrapped(row["message"], width, "    ")
     if rows:
         yield ""
 
@@ -62,8 +62,8 @@ def _sides(difference: Difference, width: int) -> Iterator[str]:
     a, b = difference.a, difference.b
     if isinstance(a, list) and isinstance(b, list):
         a, b = [v for v in a if v not in b], [v for v in b if v not in a]
-    yield from _wrapped(f"A: {shown(a)}", width, "    ", "   ")
-    yield from _wrapped(f"B: {shown(b)}", width, "    ", "   ")
+    yield from wrapped(f"A: {shown(a)}", width, "    ", "   ")
+    yield from wrapped(f"B: {shown(b)}", width, "    ", "   ")
 
 
 def shown(value: Any) -> str:
@@ -78,14 +78,3 @@ def shown(value: Any) -> str:
         return _("not told")
     words = {ABSENT: _("not there"), PRESENT: _("there"), "": '""'}
     return words[value] if isinstance(value, str) and value in words else str(value)
-
-
-def _wrapped(text: str, width: int, indent: str, hanging: str = "") -> list[str]:
-    return textwrap.wrap(
-        text,
-        width,
-        initial_indent=indent,
-        subsequent_indent=indent + hanging,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )

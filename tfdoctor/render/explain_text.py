@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Callable
 
@@ -14,6 +13,7 @@ from tfdoctor.logs.redact import redact
 from tfdoctor.model import Fix
 from tfdoctor.pages import Page
 from tfdoctor.scrub import Scrubber
+from tfdoctor.terminal import wrapped
 
 Paint = Callable[[str, str], str]
 
@@ -40,11 +40,11 @@ def render_page(page: Page, *, paint: Paint) -> str:
 def render_code(code: CodePage, *, width: int, paint: Paint) -> str:
     """What one error code means."""
     label = f"Xid {code.value}" if code.api == "xid" else f"{code.api} {code.value}"
-    lines = [f"{paint(code.name, 'bold')} ({label})", *_wrapped(code.meaning, width, "  ")]
+    lines = [f"{paint(code.name, 'bold')} ({label})", *wrapped(code.meaning, width, "  ")]
     if code.advice:
-        lines += _wrapped(code.advice, width, "  ")
+        lines += wrapped(code.advice, width, "  ")
     if code.causes:
-        lines += _wrapped(_("Diagnoses that print it: {names}").format(names=", ".join(code.causes)), width, "  ")
+        lines += wrapped(_("Diagnoses that print it: {names}").format(names=", ".join(code.causes)), width, "  ")
     return "\n".join([*lines, f"  [{code.source}]"]) + "\n"
 
 
@@ -58,7 +58,7 @@ def _log(name: str, explanation: Explanation, scrub: Scrubber, width: int, paint
     head = ngettext("{name}: {n} line", "{name}: {n} lines", explanation.lines)
     yield head.format(name=redact(name, scrub), n=explanation.lines)
     if explanation.remark:
-        yield from _wrapped(explanation.remark, width, "  ")
+        yield from wrapped(explanation.remark, width, "  ")
     yield ""
     loud = [a for a in explanation.answers if a.role != "harmless"]
     quiet = [a for a in explanation.answers if a.role == "harmless"]
@@ -69,7 +69,7 @@ def _log(name: str, explanation: Explanation, scrub: Scrubber, width: int, paint
     if quiet:
         yield from _quiet(quiet, width, paint)
     for crash in explanation.crashes:
-        yield from _wrapped(
+        yield from wrapped(
             _("tfdoctor failed in {what}: {error}").format(what=crash.what, error=crash.error), width, ""
         )
 
@@ -77,17 +77,17 @@ def _log(name: str, explanation: Explanation, scrub: Scrubber, width: int, paint
 def _answer(answer: Explained, scrub: Scrubber, width: int, paint: Paint) -> Iterator[str]:
     label = paint(_("cause"), "red") if answer.role == "cause" else paint(_("consequence"), "yellow")
     yield f"{label}  {answer.code} {answer.name}  ({_numbers(answer)})"
-    yield from _wrapped(redact(answer.message, scrub), width, "  ")
+    yield from wrapped(redact(answer.message, scrub), width, "  ")
     for line, text in answer.quotes:
         shown = redact(text.strip(), scrub)
         yield f"  {line:>6} | {shown[:QUOTED]}{'…' if len(shown) > QUOTED else ''}"
     if answer.alternatives:
-        yield from _wrapped(_("It can also be: {names}.").format(names=", ".join(answer.alternatives)), width, "  ")
+        yield from wrapped(_("It can also be: {names}.").format(names=", ".join(answer.alternatives)), width, "  ")
     if answer.decide_by:
-        yield from _wrapped(_("To be sure: {look}").format(look=answer.decide_by), width, "  ")
+        yield from wrapped(_("To be sure: {look}").format(look=answer.decide_by), width, "  ")
     for fix in answer.fixes:
         yield from _fix(fix, width)
-    yield from _wrapped(_("More: tfdoctor explain {code}").format(code=answer.code), width, "  ")
+    yield from wrapped(_("More: tfdoctor explain {code}").format(code=answer.code), width, "  ")
     yield ""
 
 
@@ -102,13 +102,13 @@ def _numbers(answer: Explained) -> str:
 
 def _fix(fix: Fix, width: int) -> Iterator[str]:
     needs = f" ({', '.join(sorted(fix.needs))})" if fix.needs else ""
-    yield from _wrapped(_("To do: {title}{needs}").format(title=fix.title, needs=needs), width, "  ")
+    yield from wrapped(_("To do: {title}{needs}").format(title=fix.title, needs=needs), width, "  ")
     for command in fix.commands:
         yield "      " + shlex.join(command)
     for name, value in fix.environment:
         yield f"      unset {name}" if value is None else f"      export {name}={shlex.quote(value)}"
     for paragraph in _paragraphs(fix.note):
-        yield from _wrapped(paragraph, width, "    ", "  " if paragraph.startswith("- ") else "")
+        yield from wrapped(paragraph, width, "    ", "  " if paragraph.startswith("- ") else "")
 
 
 def _paragraphs(text: str) -> list[str]:
@@ -125,7 +125,7 @@ def _paragraphs(text: str) -> list[str]:
 def _nothing(explanation: Explanation, scrub: Scrubber, width: int, *, known: bool) -> Iterator[str]:
     """No cause was found: what looks like an error all the same."""
     text = _("Only harmless messages are known here.") if known and not explanation.odd else nothing_known(explanation)
-    yield from _wrapped(f"{text} {_('These lines look like errors:')}" if explanation.odd else text, width, "")
+    yield from wrapped(f"{text} {_('These lines look like errors:')}" if explanation.odd else text, width, "")
     for line, text in explanation.odd[:ODD]:
         yield f"  {line:>6} | {redact(text.strip(), scrub)[:QUOTED]}"
     yield ""
@@ -142,19 +142,8 @@ def _quiet(answers: Iterable[Explained], width: int, paint: Paint) -> Iterator[s
     yield f"{paint(_('harmless'), 'green')}"
     for answer in answers:
         text = f"{answer.code} {answer.name} ({_numbers(answer)}): {answer.message}"
-        yield from _wrapped(text, width, "  ", "  ")
+        yield from wrapped(text, width, "  ", "  ")
         if answer.alternatives:
             also = _("If something is wrong all the same: {names}. {look}")
-            yield from _wrapped(also.format(names=", ".join(answer.alternatives), look=answer.decide_by), width, "    ")
+            yield from wrapped(also.format(names=", ".join(answer.alternatives), look=answer.decide_by), width, "    ")
     yield ""
-
-
-def _wrapped(text: str, width: int, indent: str, hanging: str = "") -> list[str]:
-    return textwrap.wrap(
-        text,
-        width,
-        initial_indent=indent,
-        subsequent_indent=indent + hanging,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )

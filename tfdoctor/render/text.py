@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import textwrap
 from collections.abc import Iterator
 from typing import Any, Callable, Optional
 
@@ -11,6 +10,7 @@ from tfdoctor import __version__
 from tfdoctor.i18n import _, ngettext
 from tfdoctor.model import Diagnosis, Fix, Outcome, Report, Severity, Status
 from tfdoctor.render.view import Checked
+from tfdoctor.terminal import wrapped
 
 Paint = Callable[[str, str], str]
 GIB = 1024**3
@@ -42,7 +42,7 @@ def _lines(checked: Checked, width: int, paint: Paint, verbose: bool) -> Iterato
     report = checked.report
     word, colour = VERDICTS[report.verdict.gpu]
     yield _("Will TensorFlow use the GPUs?  {word}").format(word=paint(word, colour))
-    yield from _wrapped(report.verdict.summary, width, "  ")
+    yield from wrapped(report.verdict.summary, width, "  ")
     if report.verdict.proven is not None:
         text = _("  predicted: {predicted}; proven by running it: {proven}")
         yield text.format(predicted=report.verdict.predicted, proven=report.verdict.proven)
@@ -52,17 +52,6 @@ def _lines(checked: Checked, width: int, paint: Paint, verbose: bool) -> Iterato
     yield from _requirements(checked, width, paint)
     yield from _found(report, width, paint, verbose)
     yield from _not_looked(report, width, verbose)
-
-
-def _wrapped(text: str, width: int, indent: str, hanging: str = "") -> list[str]:
-    return textwrap.wrap(
-        text,
-        width,
-        initial_indent=indent,
-        subsequent_indent=indent + hanging,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
 
 
 def _machine(report: Report) -> Iterator[str]:
@@ -152,7 +141,7 @@ def _requirements(checked: Checked, width: int, paint: Paint) -> Iterator[str]:
     for judgement in checked.judgements:
         yield f"{paint(judgement.state, colours[judgement.state])}  {judgement.requirement.text}"
         if not judgement.met:
-            yield from _wrapped(judgement.why, width, "  ")
+            yield from wrapped(judgement.why, width, "  ")
     if checked.judgements:
         yield ""
 
@@ -182,46 +171,46 @@ def _outcome(outcome: Outcome, consequences: list[Outcome], width: int, paint: P
         severity = diagnosis.severity or outcome.rule.severity
         label = paint(str(severity), COLOURS[severity])
         yield f"{label}  {outcome.rule.code} {outcome.rule.name}"
-        yield from _wrapped(diagnosis.message, width, "  ")
+        yield from wrapped(diagnosis.message, width, "  ")
         yield from _evidence(diagnosis, width, verbose)
         for fix in diagnosis.fixes:
             yield from _fix(fix, width)
     if consequences:
         names = ", ".join(f"{o.rule.code} {o.rule.name}" for o in consequences)
-        yield from _wrapped(_("It also explains: {names}").format(names=names), width, "  ")
+        yield from wrapped(_("It also explains: {names}").format(names=names), width, "  ")
         if verbose:
             for consequence in consequences:
-                yield from _wrapped(f"{consequence.rule.code}: {consequence.diagnoses[0].message}", width, "    ")
+                yield from wrapped(f"{consequence.rule.code}: {consequence.diagnoses[0].message}", width, "    ")
     yield ""
 
 
 def _evidence(diagnosis: Diagnosis, width: int, verbose: bool) -> Iterator[str]:
     if verbose:
         for item in diagnosis.evidence:
-            yield from _wrapped(f"{item.says}  [{item.source}]", width, "    ", "  ")
+            yield from wrapped(f"{item.says}  [{item.source}]", width, "    ", "  ")
 
 
 def _fix(fix: Fix, width: int) -> Iterator[str]:
     needs = f" ({', '.join(sorted(fix.needs))})" if fix.needs else ""
-    yield from _wrapped(_("To do: {title}{needs}").format(title=fix.title, needs=needs), width, "  ", "  ")
+    yield from wrapped(_("To do: {title}{needs}").format(title=fix.title, needs=needs), width, "  ", "  ")
     for command in fix.commands:
         yield "      " + shlex.join(command)
     for name, value in fix.environment:
         yield f"      unset {name}" if value is None else f"      export {name}={shlex.quote(value)}"
     if fix.note:
-        yield from _wrapped(fix.note, width, "    ")
+        yield from wrapped(fix.note, width, "    ")
 
 
 def _not_looked(report: Report, width: int, verbose: bool) -> Iterator[str]:
     for crash in report.crashes:
-        yield from _wrapped(_("tfdoctor failed in {what}: {error}").format(**vars(crash)), width, "")
+        yield from wrapped(_("tfdoctor failed in {what}: {error}").format(**vars(crash)), width, "")
     skipped = [o for o in report.outcomes if o.status is Status.SKIPPED]
     if skipped and not verbose:
         text = ngettext("{n} check could not look", "{n} checks could not look", len(skipped)).format(n=len(skipped))
         yield _("{text}; --verbose lists them.").format(text=text)
     for outcome in skipped if verbose else ():
         text = _("{code} {name}: could not look: {reason}")
-        yield from _wrapped(
+        yield from wrapped(
             text.format(code=outcome.rule.code, name=outcome.rule.name, reason=outcome.reason), width, "", "  "
         )
     yield _("tfdoctor {version}; `tfdoctor explain CODE` tells more about a diagnosis.").format(version=__version__)

@@ -14,8 +14,9 @@ from tfdoctor.probes.cuda_driver import CudaDriver
 from tfdoctor.probes.device_nodes import DeviceNode, DeviceNodes
 from tfdoctor.probes.environment import Environment
 from tfdoctor.probes.kernel_driver import KernelDriver
-from tfdoctor.probes.kernel_log import KernelLog, Xid
+from tfdoctor.probes.kernel_log import KernelLog
 from tfdoctor.probes.nvml import Gpu, Gpus, Nvml
+from tfdoctor.probes.parse.dmesg import Xid
 from tfdoctor.probes.pci import Pci, PciDevice
 from tfdoctor.probes.platform import Platform
 from tfdoctor.probes.surroundings import Container, Job

@@ -47,8 +47,8 @@ _NEIGHBOURS = re.compile(
 
 
 @dataclass(frozen=True)
-class XidLine:
-    """See tfdoctor.probes.kernel_log.Xid."""
+class Xid:
+    """One `NVRM: Xid` line. `bus` is "0000:3b:00" as printed, `pid` None and `process` "" where not named."""
 
     code: int
     bus: str
@@ -58,8 +58,8 @@ class XidLine:
 
 
 @dataclass(frozen=True)
-class SXidLine:
-    """See tfdoctor.probes.kernel_log.SXid."""
+class SXid:
+    """One `nvidia-nvswitch…: SXid` line. `fatal` as the line says."""
 
     code: int
     switch: str
@@ -71,8 +71,8 @@ class SXidLine:
 class Log:
     """What one log holds; `lines` are (kind, the kernel's words)."""
 
-    xids: tuple[XidLine, ...]
-    sxids: tuple[SXidLine, ...]
+    xids: tuple[Xid, ...]
+    sxids: tuple[SXid, ...]
     lines: tuple[tuple[str, str], ...]
 
 
@@ -83,8 +83,8 @@ def message(line: str) -> str:
 
 def parse(text: str) -> Log:
     """Reads a log with any of the prefixes that `message` knows."""
-    xids: list[XidLine] = []
-    sxids: list[SXidLine] = []
+    xids: list[Xid] = []
+    sxids: list[SXid] = []
     lines: list[tuple[str, str]] = []
     counted: dict[str, int] = {}
     for line in map(message, text.splitlines()):
@@ -105,25 +105,25 @@ def kinds(line: str) -> tuple[str, ...]:
     return tuple(kind for kind, pattern in _KINDS if pattern.search(line))
 
 
-def _xid(line: str) -> Optional[XidLine]:
+def _xid(line: str) -> Optional[Xid]:
     found = _XID.search(line) if "Xid" in line else None
     if found is None:
         return None
     bus, code, pid, name, rest = found.groups()
     number = pid.strip("'") if pid else ""
     process = "" if name is None or "<unknown>" in name else name.strip("' ")
-    return XidLine(
+    return Xid(
         int(code), bus.lower(), int(number) if re.fullmatch(r"[0-9]{1,10}", number) else None, process, rest.strip()
     )
 
 
-def _sxid(line: str) -> Optional[SXidLine]:
+def _sxid(line: str) -> Optional[SXid]:
     """`Severity …` and `Data {…}` lines continue the one before and are no event of their own."""
     found = _SXID.search(line) if "SXid" in line else None
     if found is None:
         return None
     switch, code, how, rest = found.groups()
-    return SXidLine(int(code), switch, how.lower() == "fatal", rest.strip())
+    return SXid(int(code), switch, how.lower() == "fatal", rest.strip())
 
 
 def relevant(text: str) -> str:

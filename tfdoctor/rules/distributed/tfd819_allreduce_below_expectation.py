@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Optional
 
 from tfdoctor.engine import rule
-from tfdoctor.i18n import _
-from tfdoctor.model import Diagnosis, Evidence, Severity
+from tfdoctor.model import Diagnosis, Severity
 from tfdoctor.probes.nvml import Gpus, Topology
 from tfdoctor.probes.smoke import SmokeResults
+from tfdoctor.rules._rates import below
 from tfdoctor.smoke import expectation
 from tfdoctor.tables import Tables
 
@@ -39,15 +39,5 @@ def allreduce_below_expectation(
     - https://github.com/NVIDIA/nccl-tests/blob/master/doc/PERFORMANCE.md
     - https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html
     """
-    why = "; ".join(expectation.reasons(smoke, "allreduce", gpus, topology, tables))
-    for short in expectation.allreduce(smoke, gpus, topology, tables):
-        message = _(
-            "{what}: {measured:.3g} {unit} where {expected:.3g} are expected, {share:.0%} of it (limit {limit:.0%})."
-        )
-        yield Diagnosis(
-            message.format(**vars(short)),
-            (
-                Evidence(why or _("nothing unusual was sampled"), smoke.source),
-                Evidence(_("the rate expected"), short.source),
-            ),
-        )
+    reasons = expectation.reasons(smoke, "allreduce", gpus, topology, tables)
+    yield from below(expectation.allreduce(smoke, gpus, topology, tables), reasons, smoke.source)

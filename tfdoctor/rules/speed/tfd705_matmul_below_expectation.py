@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Optional
 
 from tfdoctor.engine import rule
-from tfdoctor.i18n import _
-from tfdoctor.model import Diagnosis, Evidence, Severity
+from tfdoctor.model import Diagnosis, Severity
 from tfdoctor.probes.nvml import Gpus
 from tfdoctor.probes.smoke import SmokeResults
+from tfdoctor.rules._rates import below
 from tfdoctor.smoke import expectation
 from tfdoctor.tables import Tables
 
@@ -37,15 +37,5 @@ def matmul_below_expectation(smoke: SmokeResults, gpus: Optional[Gpus], tables: 
     ## References
     - https://docs.nvidia.com/deploy/nvml-api/group__nvmlClocksEventReasons.html
     """
-    why = "; ".join(expectation.reasons(smoke, "matmul", gpus, None, tables))
-    for short in expectation.matmul(smoke, tables):
-        message = _(
-            "{what}: {measured:.3g} {unit} where {expected:.3g} are expected, {share:.0%} of it (limit {limit:.0%})."
-        )
-        yield Diagnosis(
-            message.format(**vars(short)),
-            (
-                Evidence(why or _("nothing unusual was sampled"), smoke.source),
-                Evidence(_("the rate expected"), short.source),
-            ),
-        )
+    reasons = expectation.reasons(smoke, "matmul", gpus, None, tables)
+    yield from below(expectation.matmul(smoke, tables), reasons, smoke.source)

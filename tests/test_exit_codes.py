@@ -32,12 +32,15 @@ def checked(severity=None, state=None) -> Checked:
     [
         ("met", "error", 0),
         ("met", "warning", 0),
+        ("met", "requirement", 0),
         ("met", "never", 0),
         ("not-met", "error", 1),
         ("not-met", "warning", 1),
+        ("not-met", "requirement", 1),
         ("not-met", "never", 0),
         ("unknown", "error", 1),
         ("unknown", "warning", 1),
+        ("unknown", "requirement", 1),
         ("unknown", "never", 0),
     ],
 )
@@ -50,6 +53,7 @@ def test_requirements(state: str, fail_on: str, code: int) -> None:
     [
         (Severity.ERROR, "error", 1),
         (Severity.ERROR, "warning", 1),
+        (Severity.ERROR, "requirement", 0),
         (Severity.ERROR, "never", 0),
         (Severity.WARNING, "error", 0),
         (Severity.WARNING, "warning", 1),
@@ -64,7 +68,7 @@ def test_diagnoses(severity, fail_on: str, code: int) -> None:
 HOST = str(Path(__file__).with_name("hosts") / "ubuntu-rtx3090-tf2.20-healthy")
 
 
-@pytest.mark.parametrize("fail_on", ["error", "warning", "never"])
+@pytest.mark.parametrize("fail_on", ["error", "warning", "requirement", "never"])
 @pytest.mark.parametrize(("wanted", "state"), [("gpus>=1", "met"), ("gpus>=9", "not-met"), ("ecc=clean", "unknown")])
 def test_on_the_command_line(wanted: str, state: str, fail_on: str) -> None:
     arguments = ["check", "--host", HOST, "--require", wanted, "--fail-on", fail_on, "--format", "json"]

@@ -7,8 +7,11 @@ import os
 import re
 import shlex
 import shutil
+import socket
 import subprocess
 import sys
+import time
+import urllib.request
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -143,17 +146,18 @@ def test_gitlab() -> None:
     text = (EXAMPLES / "gitlab" / "gitlab-ci.yml").read_text()
     pipeline = yaml.safe_load(text)
     published_schemas.validator("schema/ci.json").validate(pipeline)
-    (line,) = pipeline["preflight"]["script"]
+    job = pipeline["train"]
+    line, training = job["script"]
     (words,) = commands_in(line)
     takes(words)
-    assert pipeline["preflight"]["artifacts"]["reports"]["junit"] == "tfdoctor.xml"
-    assert "junit=tfdoctor.xml" in words
-    for script in (pipeline["preflight"]["before_script"], pipeline["preflight"]["script"]):
+    assert training == ".venv/bin/python train.py", "the same job, and so the same machine, as the check"
+    assert job["artifacts"]["reports"]["junit"] == "tfdoctor.xml" and "junit=tfdoctor.xml" in words
+    for script in (job["before_script"], job["script"]):
         lint(tool("shellcheck"), "--shell=sh", "-", stdin="\n".join(script))
 
 
 def test_jenkins() -> None:
-    """Only Jenkins itself reads a Jenkinsfile; its shell lines and its brackets can be read here."""
+    """Its shell lines and its brackets; a parser of Groovy where there is one."""
     text = (EXAMPLES / "jenkins" / "Jenkinsfile").read_text()
     (words,) = commands_in(text)
     takes(words)
@@ -162,6 +166,8 @@ def test_jenkins() -> None:
     lint(tool("shellcheck"), "--shell=sh", "-", stdin=script)
     code = re.sub(r"'''.*?'''|'[^']*'", "", text, flags=re.S)
     assert code.count("{") == code.count("}") and code.count("(") == code.count(")")
+    if shutil.which("npm-groovy-lint"):
+        lint("npm-groovy-lint", "--path", str(EXAMPLES / "jenkins"), "--files", "Jenkinsfile", "--failon", "error")
 
 
 # Containers -------------------------------------------------------------------------------------------------------------
@@ -259,8 +265,30 @@ def test_slurm_prolog_drains_only_for_what_does_not_hold(code: int, gpus: str, w
 
 
 def test_srun_one_liner() -> None:
-    (words,) = commands_in((EXAMPLES / "slurm" / "check_nodes.sh").read_text())
+    (words,) = commands_in((EXAMPLES / "slurm" / "train.sh").read_text())
     takes(words)
+
+
+def test_prolog_lets_a_job_start_whatever_else_is_found(machine: whole_machine.Whole, tmp_path: Path) -> None:
+    """tfdoctor's own environment on a node has no TensorFlow, which is an error for `check` and no fault of the node."""
+    program = tmp_path / "tfdoctor"
+    call = f"exec {shlex.quote(sys.executable)} -m tfdoctor"
+    program.write_text(f'#!/bin/sh\n{call} "$@" --python {shlex.quote(str(bare_interpreter(tmp_path)))}\n')
+    program.chmod(0o755)
+    expect = tmp_path / "expect.txt"
+    env = {k: v for k, v in machine.variables.items() if k != "PYTHONPATH"}
+    env |= {"TFDOCTOR": str(program), "TFDOCTOR_EXPECT": str(expect), "SLURM_JOB_GPUS": "0"}
+    for wanted, code in (("gpus>=1", 0), ("gpus>=2", 1)):
+        expect.write_text(wanted)
+        argv = ["bash", str(EXAMPLES / "slurm" / "prolog.sh")]
+        done = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=60)
+        assert "TFD502" in done.stdout and done.returncode == code, done.stdout
+
+
+def bare_interpreter(folder: Path) -> Path:
+    """A Python without any package."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder / "bare")], check=True, timeout=60)
+    return folder / "bare" / "bin" / "python"
 
 
 def test_systemd_unit(machine: whole_machine.Whole, tmp_path: Path) -> None:
@@ -295,6 +323,41 @@ def test_systemd_unit(machine: whole_machine.Whole, tmp_path: Path) -> None:
     }
     assert met == {"gpu": 1.0, "gpus>=2": 0.0}
     assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".tfdoctor")] == [], "no half-written file is left"
+
+
+@pytest.mark.skipif(shutil.which("prometheus-node-exporter") is None, reason="node_exporter is not installed")
+def test_node_exporter_reads_what_is_written(machine: whole_machine.Whole, tmp_path: Path) -> None:
+    done = machine.run("check", "--require", "gpu", "--output", f"prometheus={tmp_path}/tfdoctor.prom")
+    assert done.returncode == 0, done.stderr
+    port = free_port()
+    argv = ["prometheus-node-exporter", "--collector.disable-defaults", "--collector.textfile"]
+    argv += [f"--collector.textfile.directory={tmp_path}", f"--web.listen-address=127.0.0.1:{port}"]
+    with subprocess.Popen(argv, stderr=subprocess.DEVNULL) as exporter:
+        try:
+            said = fetched(f"http://127.0.0.1:{port}/metrics")
+        finally:
+            exporter.terminate()
+    assert "\nnode_textfile_scrape_error 0\n" in said
+    assert 'tfdoctor_requirement_met{requirement="gpu",state="met"} 1' in said
+
+
+def free_port() -> int:
+    """A TCP port that nobody listens on."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port: int = one.getsockname()[1]
+        return port
+
+
+def fetched(url: str) -> str:
+    """What a server that is just starting answers."""
+    for _attempt in range(100):
+        try:
+            with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(url, timeout=30) as answer:
+                return str(answer.read(), "utf-8")
+        except OSError:
+            time.sleep(0.1)
+    raise AssertionError(f"{url} does not answer")
 
 
 # The set-up script ------------------------------------------------------------------------------------------------------

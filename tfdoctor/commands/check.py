@@ -34,10 +34,10 @@ FAIL_ON = {"error": Severity.ERROR, "warning": Severity.WARNING}
 @click.option("--skip", metavar="CODE", multiple=True, help=_("Do not report this diagnosis (repeatable)."))
 @click.option(
     "--fail-on",
-    type=click.Choice(["error", "warning", "never"]),
+    type=click.Choice(["error", "warning", "requirement", "never"]),
     default="error",
     show_default=True,
-    help=_("Exit with 1 when something this bad was found; an unmet requirement is an error."),
+    help=_("Exit with 1 when something this bad was found or a requirement does not hold; requirement: only then."),
 )
 @click.option("--smoke", is_flag=True, help=_("Also run TensorFlow (the quick smoke tests) and prove the verdict."))
 @click.option(
@@ -127,7 +127,8 @@ def exit_code(checked: Checked, fail_on: str) -> int:
     """0 or 1. A requirement that does not hold, or could not be looked at, is as bad as an error."""
     if fail_on == "never":
         return 0
-    return int(bool(checked.unmet) or any(o.severity >= FAIL_ON[fail_on] for o in checked.report.found))
+    least = FAIL_ON.get(fail_on)
+    return int(bool(checked.unmet) or (least is not None and any(o.severity >= least for o in checked.report.found)))
 
 
 def _output(text: str) -> tuple[str, str]:

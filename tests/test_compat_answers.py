@@ -147,6 +147,36 @@ def test_apple_m2():
     assert {fit.fits for fit in ask(system="macos", machine="x86_64").values()} == {"no"}
 
 
+@pytest.mark.parametrize(
+    ("python", "version", "packages"),
+    [
+        ("3.8", "2.12.0", ("tensorflow-macos==2.12.0", "tensorflow-metal==0.8.0")),
+        ("3.10", "2.9.2", ("tensorflow-macos==2.9.2", "tensorflow-metal==0.5.1", "numpy<2")),
+        ("3.9", "2.8.0", ("tensorflow-macos==2.8.0", "tensorflow-metal==0.4.0", "numpy<2", "protobuf<3.21")),
+        ("3.8", "2.13.1", ("tensorflow==2.13.1", "tensorflow-metal==1.0.1")),
+    ],
+)
+def test_apple_silicon_before_2_13_has_a_distribution_of_its_own(python, version, packages):
+    fit = ask(system="macos", machine="aarch64", python=python)[version]
+    assert fit.fits == "yes" and fit.install[0][4:] == packages
+
+
+def test_apple_silicon_has_no_wheels_of_releases_that_apple_did_not_build():
+    fits = ask(gpu="Apple M1", python="3.9")
+    assert "no wheels for macos aarch64" in text(fits["2.12.1"]) and "no wheels" in text(fits["2.4.4"])
+    assert "tensorflow-metal 0.4.0, which goes with it, has no wheel for Python 3.10: it has 3.8, 3.9" in text(
+        ask(gpu="Apple M1", python="3.10")["2.8.0"]
+    )
+    assert text(ask(gpu="Apple M1", system="linux")["2.18.1"]) == "tensorflow-metal is for macos."
+
+
+def test_several_gpus_need_code_in_nccl_too():
+    """2.21 installs the newest NCCL, which has code for it; NCCL 2.25.1 inside 2.20 has not, by its wheel."""
+    old, new = ask(gpu="RTX 5090")["2.19.1"], ask(gpu="RTX 5090")["2.21.0"]
+    assert "NCCL 2.23.4 has no machine code for GeForce RTX 5090" in text(old)
+    assert "NCCL" not in text(new) and "NCCL" not in text(ask(gpu="A100")["2.19.1"])
+
+
 def test_amd_and_intel_are_named_a_build_and_nothing_is_promised():
     fits = ask(gpu="Radeon RX 7900 XTX")
     assert fits["2.14.1"].fits == "unknown" and "not in the tables" in text(fits["2.14.1"])

@@ -165,3 +165,24 @@ def test_a_driver_newer_than_the_tables_is_said(capsys):
 def test_a_best_guess_is_said_to_be_one(capsys):
     out = run(capsys, "--gpu", "RTX 5090", "--driver", "570.86.10", "--python", "3.12")[1]
     assert "the best guess is TensorFlow 2.20.0" in " ".join(out.split())
+
+
+def test_what_the_tables_say_of_a_gpu_is_shown(capsys):
+    out = " ".join(run(capsys, "--gpu", "A100-SXM4-80GB")[1].split())
+    assert "PCIe 4 x16 (16 GT/s, 31.5 GB/s per direction)" in out
+    assert "at most 12 links of 25 GB/s per direction" in out
+    assert "DCGM's diagnostic expects at least (PCI device 20b2): memory 1173 GB/s, PCIe generation 3, x16" in out
+    out = " ".join(run(capsys, "--gpu", "Standard_ND96asr_v4")[1].split())
+    assert "An operator's lower limits for it with 8 GPUs: host to GPU 21 GB/s" in out
+
+
+def test_a_toolkit_tells_the_drivers_of_its_releases(capsys):
+    out = " ".join(run(capsys, "--cuda", "12.5")[1].split())
+    assert "12.5 GA with 555.42.02, 12.5 Update 1 with 555.42.06" in out
+    out = " ".join(run(capsys, "--cuda", "12.5", "--os", "windows")[1].split())
+    assert "runs on driver 527.41 and newer" in out and "12.5 Update 1 with 555.85" in out
+
+
+def test_gpus_of_others_are_said_to_be_such(capsys):
+    out = " ".join(run(capsys, "--gpu", "Apple M2")[1].split())
+    assert "Apple: an Apple GPU has no CUDA" in out and "tensorflow-metal: the Metal device plug-in" in out

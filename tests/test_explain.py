@@ -323,6 +323,8 @@ def test_the_page_of_a_harmless_message() -> None:
         ("nccl:5", ("nccl 5",)),
         ("NVML_ERROR_GPU_IS_LOST", ("nvml 15",)),
         ("CUDNN_STATUS_ARCH_MISMATCH", ("cudnn", "cudnn-dropped-this-gpu")),
+        ("tf.keras.utils.set_memory_growth", ("does not exist", "tf.config.experimental.set_memory_growth")),
+        ("keras.utils.set_random_seed", ("It exists", "tf.recompute_grad")),
     ],
 )
 def test_codes(asked: str, words: tuple[str, ...]) -> None:
@@ -335,6 +337,8 @@ def test_pages_and_codes_as_json() -> None:
     answer = json.loads(cli("--format", "json", "TFD203", "xid:79").stdout)
     assert answer["pages"][0]["name"] == "driver-too-old"
     assert answer["codes"][0]["value"] == 79
+    answer = json.loads(cli("--format", "json", "tf.keras.utils.set_memory_growth").stdout)
+    assert (answer["codes"][0]["api"], answer["codes"][0]["value"]) == ("tensorflow", None)
 
 
 def test_list_and_all() -> None:

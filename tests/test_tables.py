@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tfdoctor.model import BadInput
-from tfdoctor.tables import FILES, TableError, Tables, driver_branch_of, fits
+from tfdoctor.tables import FILES, TableError, Tables, driver_branch_of, fits, has_wheel
 from tfdoctor.tables.rows import PcieGeneration, TfRelease, runs_on
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -260,13 +260,18 @@ def test_companions():
     assert tables.companion_for("tf-keras", "2.20.0").version.startswith("2.20.")
     assert tables.companion_for("tensorflow-text", "1.0") is None
     assert tables.companions("numpy") == ()
+    # tensorflow-text 2.18.1 has wheels up to Python 3.12.
+    assert tables.companion_for("tensorflow-text", "2.18.1", "3.11.4").version.startswith("2.18.")
+    assert tables.companion_for("tensorflow-text", "2.18.1", "3.13") is None
+    assert tables.companion_for("tf-keras", "2.20.0", "3.13").version.startswith("2.20.")
 
 
 def test_operators_limits_are_found_by_the_names_in_use():
     tables = Tables()
     assert tables.node_baseline("Standard_ND96asr_v4").gpus == 8
-    assert tables.device_baseline("0x20B210DE").name == "A100-SXM4-80GB"
-    assert not tables.device_baseline("20b2").solid
+    (limits,) = tables.device_baselines("NVIDIA A100 SXM4 80GB")
+    assert limits.pci_device_id == "20b2" and not limits.solid
+    assert tables.device_baselines("GeForce RTX 5090") == ()
     assert tables.instance("p4d.24xlarge").gpu_counts == (8,)
     assert tables.instance("m5.large") is None
 
@@ -291,3 +296,18 @@ def test_jit_isa_looks_at_every_fat_binary():
     assert release.jit_isa("12.0") == "8.5"
     assert release.jit_isa("3.5") is None
     assert release.ptx_isa == "8.5"
+
+
+def test_a_wheel_tag_goes_with_its_python():
+    assert has_wheel(("cp39", "cp311"), "3.11.4") and has_wheel(("py2", "py3"), "3.13")
+    assert not has_wheel(("cp39", "cp311"), "3.1") and not has_wheel(("cp311",), "3")
+
+
+def test_cudnn_is_found_for_the_toolkit_it_was_built_with():
+    tables = Tables()
+    assert [row.cuda_major for row in tables.cudnn_support("9.3.0.75")] == ["12", "11"]
+    (row,) = tables.cudnn_support("7.6.5", "10.1")
+    assert row.cuda == ">=10.0,<10.2" and tables.cudnn_support("7.6.5", "10.2") == ()
+    (row,) = tables.cudnn_support("9.28.0.42", "12.5.1")
+    assert row.has_code_for("7.5") and row.has_code_for("8.9") and row.has_code_for("12.1")
+    assert not row.has_code_for("7.0")

@@ -88,7 +88,7 @@ def _page(rule: Optional[Rule], cause: Optional[KnownCause], tables: Tables) -> 
 def _harmless(cause: KnownCause, tables: Tables) -> str:
     """The page of a harmless message: made of its rows."""
     rows = [r for r in tables.rows(KnownError) if any(m.cause == cause.name for m in r.means[:1])]
-    shown = "\n".join(f"- `{row.example.splitlines()[0]}`" for row in rows)
+    shown = "\n".join(f"- `{row.example.splitlines()[0]}`{_printed_by(row)}" for row in rows)
     parts = [f"## {_('What it is')}\n{_(cause.says or '')}"]
     if shown:
         parts.append(f"## {_('How it shows')}\n{shown}")
@@ -96,3 +96,7 @@ def _harmless(cause: KnownCause, tables: Tables) -> str:
         parts.append(f"## {_('How to be sure')}\n{cause.look}")
     parts.append(f"## {_('What to do')}\n{_('Nothing.')}")
     return "\n\n".join(parts)
+
+
+def _printed_by(row: KnownError) -> str:
+    return _(" (TensorFlow {range})").format(range=row.tensorflow) if row.tensorflow else ""

@@ -16,6 +16,7 @@ from refresh.index import Index, WheelFile, preferred, python_order
 NAMES = {
     "intel-extension-for-tensorflow": False,
     "tensorflow-directml-plugin": True,
+    "tensorflow-macos": False,
     "tensorflow-metal": False,
     "tensorflow-rocm": False,
 }
@@ -51,9 +52,11 @@ def _row(
 
 
 def _tensorflow(index: Index, name: str, version: str, wheels: list[WheelFile]) -> str:
-    """The range that the metadata states; the ROCm build is a TensorFlow itself."""
+    """The range that the metadata states; the ROCm and Apple builds are a TensorFlow themselves."""
     if name == "tensorflow-rocm":
         return f"=={'.'.join(version.split('.')[:2])}.*"
+    if name == "tensorflow-macos":
+        return f"=={version}"
     asked = [Requirement(text) for text in index.read(preferred(wheels), "metadata", wheel.metadata)["requires_dist"]]
     named = [a for a in asked if canonicalize_name(a.name) in ("tensorflow", "tensorflow-cpu")]
     plain = [a for a in named if "extra ==" not in str(a.marker or "")]

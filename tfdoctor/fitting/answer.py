@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Optional
 
 from tfdoctor.fitting import checks
 from tfdoctor.fitting.asked import Asked
-from tfdoctor.fitting.install import commands, plugin_for
+from tfdoctor.fitting.install import commands, plugin_for, vendor_build
 from tfdoctor.fitting.reasons import Reason, Says
 from tfdoctor.i18n import _
 from tfdoctor.tables import Tables
-from tfdoctor.tables.rows import TfRelease
+from tfdoctor.tables.rows import Distribution, TfRelease
 
 
 @dataclass(frozen=True)
@@ -70,34 +71,63 @@ def _built_with(release: TfRelease) -> Reason:
 def _plugin_reasons(tables: Tables, release: TfRelease, asked: Asked) -> tuple[Reason, ...]:
     """The comparisons for a GPU that TensorFlow reaches through a plug-in or a vendor's build."""
     plugin = asked.plugin or "tensorflow-metal"
-    reasons = [*checks.python(tables, release, asked)] if plugin != "tensorflow-rocm" else []
-    if plugin != "tensorflow-rocm" and checks.wheel_platform(release, asked) is None:
-        where = f"{asked.system} {asked.machine}"
-        reasons.append(Reason(Says.NO, _("There are no wheels for {where}.").format(where=where), release.source))
+    kind = tables.distribution(plugin)
+    if kind is not None and asked.system not in kind.systems:
+        text = _("{plugin} is for {systems}.").format(plugin=plugin, systems=", ".join(kind.systems))
+        return (Reason(Says.NO, text, kind.source),)
     if asked.system == "macos" and asked.machine == "x86_64":
         support = tables.system_support("macos", "x86_64", release.version)
         if support is not None:
-            reasons.append(Reason(Says.NO, _("No GPU: {what}.").format(what=support.what), support.source))
-            return tuple(reasons)
+            return (Reason(Says.NO, _("No GPU: {what}.").format(what=support.what), support.source),)
+    reasons = [] if kind is not None and kind.provides_tensorflow else [*_host(tables, release, asked)]
     row = plugin_for(tables, plugin, release, asked)
     if row is None:
-        text = _("No release of {plugin} goes with it.").format(plugin=plugin) + _last(tables, plugin)
-        reasons.append(Reason(Says.NO, text, tables.plugins(plugin)[0].source))
+        reasons.append(_no_plugin(tables, plugin, kind, release, asked))
         return tuple(reasons)
     text = _("{plugin} {version} goes with it.").format(plugin=plugin, version=row.version)
+    if row.note:
+        text = _("{plugin} {version} goes with it; {note}.").format(plugin=plugin, version=row.version, note=row.note)
     if plugin != "tensorflow-metal":
         text += _(" Whether this GPU and its driver are supported is not in the tables.")
         reasons.append(Reason(Says.OPEN, text, row.source))
     else:
         reasons.append(Reason(Says.FITS if row.solid else Says.NOTE, text, row.source))
-    return tuple(reasons)
+    return (*reasons, *(fault for fault in checks.defects(tables, release, asked) if fault.pins))
 
 
-def _last(tables: Tables, plugin: str) -> str:
-    """Where a plug-in has ended: its last release, and what there is instead."""
-    row = tables.distribution(plugin)
+def _host(tables: Tables, release: TfRelease, asked: Asked) -> Iterator[Reason]:
+    """The TensorFlow that the plug-in is loaded into: its wheels, or Apple's own build of the release."""
+    if checks.wheel_platform(release, asked) is not None:
+        yield from checks.python(tables, release, asked)
+        return
+    where = f"{asked.system} {asked.machine}"
+    own = vendor_build(tables, release, asked)
+    if own is None:
+        yield Reason(Says.NO, _("There are no wheels for {where}.").format(where=where), release.source)
+        return
+    text = _("For {where} this release is the distribution {name}.").format(where=where, name=own.name)
+    yield Reason(Says.NOTE, text, own.source)
+    yield from checks.python_among(own.pythons, asked, own.source)
+
+
+def _no_plugin(tables: Tables, plugin: str, kind: Optional[Distribution], release: TfRelease, asked: Asked) -> Reason:
+    """Why there is none: its Python wheels, or the TensorFlow releases it is for."""
+    other = plugin_for(tables, plugin, release, replace(asked, python=None))
+    if other is not None:
+        text = _("{plugin} {version}, which goes with it, has no wheel for Python {have}: it has {pythons}.")
+        pythons = ", ".join(map(checks.python_text, other.pythons))
+        text = text.format(plugin=plugin, version=other.version, have=asked.python, pythons=pythons)
+        return Reason(Says.NO, text, other.source)
+    text = _("No release of {plugin} goes with it.").format(plugin=plugin)
+    return Reason(Says.NO, text + _ended(kind), tables.plugins(plugin)[0].source)
+
+
+def _ended(row: Optional[Distribution]) -> str:
+    """Which TensorFlow the releases of a plug-in are for, and what there is instead of one that has ended."""
     if row is None:
         return ""
-    text = _(" Its last release is {last}.") if row.ended else _(" Its newest release is {last}.")
-    instead = _(" Instead: {instead}.").format(instead=row.instead) if row.instead else ""
-    return text.format(last=row.last) + instead
+    text = _(" Its releases {first} to {last} are for TensorFlow {range}.")
+    if row.ended:
+        text = _(" It has ended: its releases {first} to {last} are for TensorFlow {range}.")
+    text = text.format(first=row.first, last=row.last, range=row.tensorflow or f"<={row.last}")
+    return text + (_(" Instead: {instead}.").format(instead=row.instead) if row.instead else "")

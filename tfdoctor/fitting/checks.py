@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Optional
 
 from packaging.specifiers import SpecifierSet
@@ -12,7 +12,7 @@ from tfdoctor.fitting.asked import Asked
 from tfdoctor.fitting.install import extra_installs
 from tfdoctor.fitting.reasons import Reason, Says
 from tfdoctor.i18n import _
-from tfdoctor.tables import Tables, driver_branch_of, fits
+from tfdoctor.tables import Tables, driver_branch_of, fits, has_wheel
 from tfdoctor.tables.rows import (
     ComputeCapability,
     CudnnSupport,
@@ -52,22 +52,28 @@ def system(tables: Tables, release: TfRelease, asked: Asked) -> Iterator[Reason]
 def python(tables: Tables, release: TfRelease, asked: Asked) -> Iterator[Reason]:
     """Whether there is a wheel for this Python."""
     platform = wheel_platform(release, asked)
-    if asked.python is None or platform is None:
+    if platform is not None:
+        yield from python_among(platform.pythons, asked, release.source)
+
+
+def python_among(tags: Sequence[str], asked: Asked, source: str) -> Iterator[Reason]:
+    """Whether the Python is among the wheels' tags, which are in order ("cp38", "cp310")."""
+    if asked.python is None:
         return
-    oldest, newest = (_python_text(platform.pythons[edge]) for edge in (0, -1))
-    if "cp" + asked.python.replace(".", "") in platform.pythons:
+    oldest, newest = (python_text(tags[edge]) for edge in (0, -1))
+    outcome = Says.NO
+    if has_wheel(tags, asked.python):
         text = _("There is a wheel for Python {have} ({oldest} to {newest}).")
         outcome = Says.FITS
     elif Version(asked.python) > Version(newest):
         text = _("There is no wheel for Python {have}; the newest it has is {newest}.")
-        outcome = Says.NO
     else:
         text = _("There is no wheel for Python {have}; the oldest it has is {oldest}.")
-        outcome = Says.NO
-    yield Reason(outcome, text.format(have=asked.python, oldest=oldest, newest=newest), release.source)
+    yield Reason(outcome, text.format(have=asked.python, oldest=oldest, newest=newest), source)
 
 
-def _python_text(tag: str) -> str:
+def python_text(tag: str) -> str:
+    """ "3.11" of the wheel tag "cp311"."""
     return f"{tag[2]}.{tag[3:]}"
 
 
@@ -106,7 +112,8 @@ def _forward(tables: Tables, cuda: str, asked: Asked) -> str:
     package = tables.forward_compat(cuda, asked.driver or "")
     if package is None or asked.card is None or asked.card.kind != "data-centre" or asked.system != "linux":
         return ""
-    return _(" On this GPU the package {package} would bring it.").format(package=package.package)
+    text = _(" On this GPU the package {package} would bring it ({gpus}).")
+    return text.format(package=package.package, gpus=package.gpus)
 
 
 def _older(have: str, need: str) -> bool:
@@ -199,8 +206,14 @@ def _compiled_at_first_use(tables: Tables, release: TfRelease, asked: Asked, gpu
         return
     row = tables.ptx_driver(isa)
     need = None if row is None else _first_driver(tables, row.cuda, asked.system)
-    text = _("Kernels without machine code for {gpu} are compiled by the driver at first use from PTX {isa}").format(
-        gpu=gpu, isa=isa
+    text = _(
+        "Kernels without machine code for {gpu} ({count} of {all} fat binaries) are compiled by the driver at first use "
+        "from PTX {isa}"
+    ).format(
+        gpu=gpu,
+        isa=isa,
+        count=release.fat_binaries_without(asked.capability.compute_capability),
+        all=sum(code.count for code in release.gpu_code),
     )
     if row is None or need is None or asked.driver is None:
         yield Reason(Says.NOTE, text + _(", which takes minutes once."), release.source)
@@ -287,18 +300,19 @@ def cudnn(tables: Tables, release: TfRelease, asked: Asked) -> Iterator[Reason]:
     if version is None or release.cuda is None:
         return
     support = next(iter(tables.cudnn_support(version, release.cuda)), None)
-    if support is not None:
-        yield from _cudnn_and_driver(tables, release, asked, support, version)
-    lowest = support.min_compute_capability if support else None
+    if support is None:
+        return
+    yield from _cudnn_and_driver(tables, release, asked, support, version)
     capability = asked.capability
-    if support is None or lowest is None or capability is None:
+    if capability is None or support.has_code_for(capability.compute_capability) is not False:
         return
-    if Version(capability.compute_capability) >= Version(lowest):
-        return
-    gpu = _gpu_text(asked, capability)
-    text = _("cuDNN {version} has no code for {gpu}; it begins with compute capability {lowest}.").format(
-        version=version, gpu=gpu, lowest=lowest
+    text = _("cuDNN {version} has no code for {gpu}; it has code for {listed}").format(
+        version=version,
+        gpu=_gpu_text(asked, capability),
+        listed=", ".join(support.machine_code)
+        or _("compute capability {lowest} and newer").format(lowest=support.min_compute_capability),
     )
+    text += f" ({support.note})." if support.note else "."
     older = _older_cudnn(tables, release, capability, package)
     if older is None:
         yield Reason(Says.NO if support.solid else Says.OPEN, text, support.source)
@@ -343,8 +357,7 @@ def _older_cudnn(
         row
         for row in tables.rows(CudnnSupport)
         if row.cuda_major == major
-        and row.min_compute_capability is not None
-        and Version(row.min_compute_capability) <= Version(capability.compute_capability)
+        and row.has_code_for(capability.compute_capability)
         and any(accepted.contains(edge) for edge in _edges(row, accepted))
     ]
     return max(fitting, key=lambda row: Version(_lower(row)), default=None)
@@ -362,6 +375,28 @@ def _lower(row: CudnnSupport) -> str:
 
 def _upper(row: CudnnSupport) -> str:
     return next(str(spec) for spec in SpecifierSet(row.versions) if spec.operator == "<")
+
+
+def nccl(tables: Tables, release: TfRelease, asked: Asked) -> Iterator[Reason]:
+    """Whether the NCCL that comes with the release has code for the GPU: it decides about several GPUs, not about one."""
+    version, capability = (release.and_cuda_resolved or {}).get("nvidia-nccl-cu12", release.nccl), asked.capability
+    if version is None or capability is None or release.cuda is None or asked.system == "windows":
+        return
+    build = tables.nccl(version, release.cuda)
+    value = capability.compute_capability
+    if build is None or runs_on(value, build.machine_code):
+        return
+    text = _("Several GPUs: NCCL {version} has no machine code for {gpu}").format(
+        version=version, gpu=_gpu_text(asked, capability)
+    )
+    if any(Version(as_text(code)) <= Version(value) for code in build.ptx):
+        text += _(", and the driver must compile its PTX {isa}").format(isa=build.ptx_isa)
+    first = tables.nccl_minimum(value, release.cuda)
+    if first is not None:
+        text += _("; the builds for CUDA {major} have it from {first} on").format(
+            major=first.cuda_major, first=first.version
+        )
+    yield Reason(Says.NOTE, text + ".", build.source)
 
 
 def by_hand(tables: Tables, release: TfRelease, asked: Asked) -> Iterator[Reason]:
@@ -416,6 +451,7 @@ ALL = (
     toolkit,
     cuda_libraries_and_gpu,
     cudnn,
+    nccl,
     by_hand,
     defects,
 )

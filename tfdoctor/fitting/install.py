@@ -7,7 +7,7 @@ from typing import Optional
 
 from tfdoctor.fitting.asked import Asked
 from tfdoctor.fitting.reasons import Reason
-from tfdoctor.tables import Tables, fits
+from tfdoctor.tables import Tables, fits, has_wheel
 from tfdoctor.tables.rows import Plugin, TfRelease
 
 
@@ -26,7 +26,8 @@ def _requirements(tables: Tables, release: TfRelease, asked: Asked) -> tuple[str
         version = "" if row is None else f"=={row.version}"
         if plugin == "tensorflow-rocm":
             return (f"{plugin}{version}",)
-        return f"tensorflow=={release.version}", f"{plugin}{version}"
+        own = vendor_build(tables, release, asked)
+        return f"{own.name if own else 'tensorflow'}=={release.version}", f"{plugin}{version}"
     name = release.gpu_distribution
     by_pip = extra_installs(tables, release, asked) and asked.cuda is None
     return (f"{name}[and-cuda]=={release.version}" if by_pip else f"{name}=={release.version}",)
@@ -42,9 +43,15 @@ def extra_installs(tables: Tables, release: TfRelease, asked: Asked) -> bool:
 
 def plugin_for(tables: Tables, plugin: str, release: TfRelease, asked: Asked) -> Optional[Plugin]:
     """The newest release of a plug-in that goes with a TensorFlow release, on this Python when it was given."""
-    tag = None if asked.python is None else "cp" + asked.python.replace(".", "")
     for row in tables.plugins(plugin):
         fitting = fits(release.version, row.tensorflow) and asked.system in row.systems
-        if fitting and (tag is None or tag in row.pythons or "py3" in row.pythons):
+        if fitting and (asked.python is None or has_wheel(row.pythons, asked.python)):
             return row
     return None
+
+
+def vendor_build(tables: Tables, release: TfRelease, asked: Asked) -> Optional[Plugin]:
+    """Apple's build of a release that has no wheels of its own for Apple silicon; None where it has or there is none."""
+    if (asked.system, asked.machine) != ("macos", "aarch64") or release.platform(asked.system, asked.machine):
+        return None
+    return next((row for row in tables.plugins("tensorflow-macos") if row.version == release.version), None)

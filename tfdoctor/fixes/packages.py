@@ -186,6 +186,10 @@ def _ranges(name: str, release: Optional[TfRelease], world: World) -> tuple[str,
     return tuple(row.range for row in release.requirement(name) if _applies(row.marker, world.interpreter))
 
 
+def _python(world: World) -> Optional[str]:
+    return world.interpreter.version if world.interpreter is not None else None
+
+
 def _applies(marker: str, interpreter: Optional[Interpreter]) -> bool:
     if not marker or interpreter is None:
         return True
@@ -199,7 +203,7 @@ def _applies(marker: str, interpreter: Optional[Interpreter]) -> bool:
 def _fitted(wish: Requirement, release: Optional[TfRelease], moved_to: str, world: World) -> Requirement:
     """A wish within what the release asks for. Where TensorFlow moves, what was meant for the old one gives way."""
     name = canonical(wish.name)
-    companion = world.tables.companion_for(name, moved_to) if moved_to else None
+    companion = world.tables.companion_for(name, moved_to, _python(world)) if moved_to else None
     if companion is not None:
         return _pinned(wish.name, set(), companion.version)
     ranges = _ranges(name, release, world)
@@ -223,7 +227,7 @@ def _followers(
         if name in wanted or name in kept or _ranges(name, _release(target, world.tables), world):
             continue  # what the release itself asks for comes with it
         row = world.tables.companion(name, world.version(name))
-        fitting = world.tables.companion_for(name, target)
+        fitting = world.tables.companion_for(name, target, _python(world))
         if row is not None and fitting is not None and not fits(target, row.tensorflow):
             yield name, _pinned(name, set(), fitting.version)
 

@@ -1,15 +1,16 @@
-"""Error codes by number or name: `719`, `CUDA_ERROR_ILLEGAL_ADDRESS`, `cudnn:4`, `xid:79`."""
+"""Error codes by number or name: `719`, `CUDA_ERROR_ILLEGAL_ADDRESS`, `cudnn:4`, `xid:79`; and API names that mislead."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Optional
 
 from tfdoctor.i18n import _
 from tfdoctor.tables import Tables
 from tfdoctor.tables.log_rows import KnownError
-from tfdoctor.tables.rows import ErrorCode, Xid
+from tfdoctor.tables.rows import ApiName, ErrorCode, Xid
 
 #: What people write before a number -> the APIs it is looked up in.
 _APIS = {
@@ -29,11 +30,14 @@ _OF_API = re.compile(r"([a-z][a-z0-9-]{2,15})[ :=]\s*(\d{1,6})", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class CodePage:
-    """What one code means. `api` is "cuda-driver", …, or "xid"; `causes`: names of diagnoses whose messages print it."""
+    """What one code means. `api` is "cuda-driver", …, "xid" or "tensorflow" (a name of its Python API: no `value`).
+
+    `causes`: names of diagnoses whose messages print it.
+    """
 
     api: str
     name: str
-    value: int
+    value: Optional[int]
     meaning: str
     advice: str
     source: str
@@ -51,12 +55,14 @@ def pages(asked: str, tables: Tables) -> tuple[CodePage, ...]:
     if re.fullmatch(r"\d{1,6}", asked):
         every = tuple(dict.fromkeys(api for names in _APIS.values() for api in names))
         return (*_numbered(int(asked), every, tables), *_xids(int(asked), tables))
-    return tuple(_page(row, tables) for row in tables.rows(ErrorCode) if row.name.lower() == asked.lower())
+    codes = tuple(_page(row, tables) for row in tables.rows(ErrorCode) if row.name.lower() == asked.lower())
+    api_name = tables.api_name(asked)
+    return codes if api_name is None else (*codes, _api_name(api_name))
 
 
 def names(tables: Tables) -> tuple[str, ...]:
     """The name of every code, to suggest one that is nearly right."""
-    return tuple(row.name for row in tables.rows(ErrorCode))
+    return (*(row.name for row in tables.rows(ErrorCode)), *(row.name for row in tables.rows(ApiName)))
 
 
 def _numbered(value: int, apis: tuple[str, ...], tables: Tables) -> Iterator[CodePage]:
@@ -68,6 +74,13 @@ def _numbered(value: int, apis: tuple[str, ...], tables: Tables) -> Iterator[Cod
 
 def _page(row: ErrorCode, tables: Tables) -> CodePage:
     return CodePage(row.api, row.name, row.value, row.meaning, row.advice, row.source, _causes(row.name, tables))
+
+
+def _api_name(row: ApiName) -> CodePage:
+    exists = _("It exists") if row.exists else _("It does not exist")
+    where = _(" in TensorFlow {range}").format(range=row.tensorflow) if row.tensorflow else ""
+    advice = _("{exists}{where}. Instead: {instead}.").format(exists=exists, where=where, instead=row.instead)
+    return CodePage("tensorflow", row.name, None, row.what[:1].upper() + row.what[1:] + ".", advice, row.source, ())
 
 
 def _xids(number: int, tables: Tables) -> Iterator[CodePage]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Optional
 
 from tfdoctor.fitting.asked import Asked
 from tfdoctor.i18n import _
 from tfdoctor.tables import Tables, driver_branch_of
-from tfdoctor.tables.rows import ComputeCapability, DriverBranch, Gpu, Instance, NodeBaseline
+from tfdoctor.tables.rows import ComputeCapability, DeviceBaseline, DriverBranch, Gpu, Instance, NodeBaseline, OtherGpu
 
 
 def lines(tables: Tables, asked: Asked) -> list[str]:
@@ -17,13 +17,15 @@ def lines(tables: Tables, asked: Asked) -> list[str]:
     if asked.instance is not None:
         found += _instance(tables, asked.instance)
     if asked.card is not None:
-        found += _card(tables, asked.card)
+        found += [*_card(tables, asked.card), *_healthy(tables.device_baselines(asked.card.name))]
+    if asked.plugin is not None:
+        found += _other(tables, asked.plugin)
     if asked.capability is not None:
         found += _capability(asked.capability)
     if asked.driver is not None and asked.system in ("linux", "macos"):
         found += _driver(tables, asked.driver)
     if asked.cuda is not None:
-        found += _toolkit(tables, asked.cuda)
+        found += _toolkit(tables, asked.cuda, asked.system)
     return found
 
 
@@ -42,8 +44,8 @@ def _instance(tables: Tables, row: Instance) -> Iterator[str]:
     yield f"{text} ({row.grade})"
     limits = tables.node_baseline(row.name)
     if limits is not None:
-        yield _("An operator's lower limits for it: {limits} ({grade})").format(
-            limits=", ".join(_limits(limits)), grade=limits.grade
+        yield _("An operator's lower limits for it with {count} GPUs: {limits} ({grade})").format(
+            count=limits.gpus, limits=", ".join(_limits(limits)), grade=limits.grade
         )
 
 
@@ -65,8 +67,8 @@ def _card(tables: Tables, card: Gpu) -> Iterator[str]:
         parts.append(_("{size} GB {kind}").format(size=memory, kind=card.memory_type))
     if card.memory_bandwidth_gbs is not None:
         parts.append(_("memory {rate:g} GB/s").format(rate=card.memory_bandwidth_gbs))
-    if card.pcie_generation is not None:
-        parts.append(_("PCIe {generation} x{lanes}").format(generation=card.pcie_generation, lanes=card.pcie_lanes))
+    if card.pcie_generation is not None and card.pcie_lanes is not None:
+        parts.append(_pcie(tables, card.pcie_generation, card.pcie_lanes))
     if card.nvlink_gbs is not None:
         parts.append(_nvlink(tables, card.nvlink_generation, card.nvlink_gbs))
     yield f"{card.name}: {', '.join(parts)}"
@@ -94,7 +96,43 @@ def _nvlink(tables: Tables, generation: Optional[int], both: float) -> str:
     row = None if generation is None else tables.nvlink(generation)
     if row is None:
         return text
-    return text + _(" (links of {rate:g} GB/s per direction)").format(rate=row.gbs_per_link_per_direction)
+    text += _(" (at most {count} links of {rate:g} GB/s per direction").format(
+        count=row.links, rate=row.gbs_per_link_per_direction
+    )
+    return text + (f"; {row.note})" if row.note else ")")
+
+
+def _pcie(tables: Tables, generation: int, lanes: int) -> str:
+    text = _("PCIe {generation} x{lanes}").format(generation=generation, lanes=lanes)
+    row = tables.pcie(generation)
+    if row is None:
+        return text
+    return text + _(" ({speed:g} GT/s, {rate:.3g} GB/s per direction)").format(speed=row.gt_per_s, rate=row.gbs(lanes))
+
+
+def _healthy(rows: Iterable[DeviceBaseline]) -> Iterator[str]:
+    """What an operator's diagnostic expects at least, per PCI device id: a measurement can be held against it."""
+    for row in rows:
+        limits = []
+        if row.min_memory_bandwidth_gbs is not None:
+            limits.append(_("memory {rate:g} GB/s").format(rate=row.min_memory_bandwidth_gbs))
+        if row.min_pcie_generation is not None:
+            limits.append(_("PCIe generation {generation}").format(generation=row.min_pcie_generation))
+        if row.min_pcie_width is not None:
+            limits.append(f"x{row.min_pcie_width}")
+        yield _("NVIDIA DCGM's diagnostic expects at least (PCI device {device}): {limits} ({grade})").format(
+            device=row.pci_device_id, limits=", ".join(limits), grade=row.grade
+        )
+
+
+def _other(tables: Tables, plugin: str) -> Iterator[str]:
+    """A GPU that is not NVIDIA's: why it needs another distribution, and what that is."""
+    for vendor in tables.rows(OtherGpu):
+        if vendor.plugin == plugin:
+            yield f"{vendor.vendor}: {vendor.what}."
+    row = tables.distribution(plugin)
+    if row is not None:
+        yield f"{row.name}: {row.what}."
 
 
 def _capability(row: ComputeCapability) -> Iterator[str]:
@@ -134,11 +172,16 @@ def _driver(tables: Tables, driver: str) -> Iterator[str]:
     )
 
 
-def _toolkit(tables: Tables, cuda: str) -> Iterator[str]:
-    floor = tables.driver_floor(cuda)
+def _toolkit(tables: Tables, cuda: str, system: str) -> Iterator[str]:
+    floor = tables.driver_floor(cuda, system)
     if floor is None:
         return
-    text = _("CUDA {cuda} runs on driver {minimum} and newer; it came with {own}.")
+    text = _("CUDA {cuda} runs on driver {minimum} and newer")
     if floor.minor_version_compatibility:
-        text = _("CUDA {cuda} runs on driver {minimum} and newer by minor-version compatibility; it came with {own}.")
-    yield text.format(cuda=cuda, minimum=floor.minimum, own=floor.own)
+        text = _("CUDA {cuda} runs on driver {minimum} and newer by minor-version compatibility")
+    text = text.format(cuda=cuda, minimum=floor.minimum)
+    yield text + (f" ({floor.note})." if floor.note else ".")
+    own = ((row.label, row.linux if system == "linux" else row.windows) for row in tables.toolkits(cuda))
+    came = ", ".join(_("{label} with {driver}").format(label=label, driver=driver) for label, driver in own if driver)
+    if came:
+        yield _("Its releases came with these drivers: {releases}.").format(releases=came)

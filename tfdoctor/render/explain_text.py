@@ -39,7 +39,8 @@ def render_page(page: Page, *, paint: Paint) -> str:
 
 def render_code(code: CodePage, *, width: int, paint: Paint) -> str:
     """What one error code means."""
-    label = f"Xid {code.value}" if code.api == "xid" else f"{code.api} {code.value}"
+    kind = "Xid" if code.api == "xid" else code.api
+    label = kind if code.value is None else f"{kind} {code.value}"
     lines = [f"{paint(code.name, 'bold')} ({label})", *wrapped(code.meaning, width, "  ")]
     if code.advice:
         lines += wrapped(code.advice, width, "  ")
@@ -92,6 +93,8 @@ def _answer(answer: Explained, scrub: Scrubber, width: int, paint: Paint) -> Ite
 
 
 def _numbers(answer: Explained) -> str:
+    if not answer.lines:
+        return _("by what is said of the machine")
     shown = ", ".join(map(str, answer.lines[:NUMBERS])) + (", …" if len(answer.lines) > NUMBERS else "")
     word = ngettext("line {lines}", "lines {lines}", len(answer.lines)).format(lines=shown)
     if answer.count > len(answer.lines) or answer.more:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional, TypeVar
@@ -26,7 +26,7 @@ from tfdoctor.tables.rows import GRADES
 
 R = TypeVar("R", bound=r.Row)
 
-__all__ = ["FILES", "GRADES", "DriverFloor", "TableError", "Tables", "driver_branch_of", "fits"]
+__all__ = ["FILES", "GRADES", "DriverFloor", "TableError", "Tables", "driver_branch_of", "fits", "has_wheel"]
 
 #: file name without .json -> (row dataclass, the fields that together name a row)
 FILES: Mapping[str, tuple[type[r.Row], tuple[str, ...]]] = {
@@ -75,6 +75,7 @@ class DriverFloor:
     minimum: str
     own: Optional[str]
     minor_version_compatibility: bool
+    note: str
     source: str
     solid: bool
 
@@ -89,6 +90,12 @@ def fits(version: str, version_range: str) -> bool:
     except InvalidVersion:
         return False
     return SpecifierSet(version_range).contains(Parsed(parsed.public), prereleases=True)
+
+
+def has_wheel(tags: Iterable[str], python: str) -> bool:
+    """Whether wheels with these Python tags ("cp311", "py3", …) can be installed on a Python ("3.11", "3.11.4")."""
+    major, minor = [*python.split("."), ""][:2]
+    return bool({f"cp{major}{minor}", f"py{major}"} & set(tags))
 
 
 def driver_branch_of(driver: str) -> Optional[int]:
@@ -196,9 +203,10 @@ class Tables:
         same = [row for row in rows if parsed and Parsed(row.version).release[:2] == parsed.release[:2]]
         return next(iter(exact or same), None)
 
-    def companion_for(self, name: str, tensorflow: str) -> Optional[r.Companion]:
-        """The newest release of a companion that goes with an installed TensorFlow."""
-        return next((row for row in self.companions(name) if fits(tensorflow, row.tensorflow)), None)
+    def companion_for(self, name: str, tensorflow: str, python: Optional[str] = None) -> Optional[r.Companion]:
+        """The newest release of a companion that goes with a TensorFlow, and that a Python can install where it is known."""
+        fitting = (row for row in self.companions(name) if fits(tensorflow, row.tensorflow))
+        return next((row for row in fitting if python is None or has_wheel(row.pythons, python)), None)
 
     def api_name(self, name: str) -> Optional[r.ApiName]:
         """A wrongly circulating API name; also found without the leading "tf."."""
@@ -232,7 +240,8 @@ class Tables:
             return None
         decides: r.Row = family or toolkit  # type: ignore[assignment]
         by_family = family is not None and family.minor_version_compatibility
-        return DriverFloor(minor, system, minimum, own, by_family, decides.source, decides.solid)
+        note = "" if family is None else family.note
+        return DriverFloor(minor, system, minimum, own, by_family, note, decides.source, decides.solid)
 
     def driver_branch(self, driver: str) -> Optional[r.DriverBranch]:
         """The branch of a Linux driver version, or the newest known branch below it ("536" -> 535)."""
@@ -261,11 +270,10 @@ class Tables:
     def cudnn_support(self, version: str, cuda: Optional[str] = None) -> tuple[r.CudnnSupport, ...]:
         """The builds of a cuDNN version ("9.3.0.75"): a row per CUDA major, newest first, or the one for ``cuda``.
 
-        Empty: not in the table.
+        ``cuda`` is a major version or a release ("12", "12.5.1"). Empty: not in the table.
         """
-        major = None if cuda is None else cuda.split(".")[0]
         found = (row for row in self.rows(r.CudnnSupport) if fits(version, row.versions))
-        wanted = (row for row in found if major in (None, row.cuda_major))
+        wanted = (row for row in found if cuda in (None, row.cuda_major) or fits(str(cuda), row.cuda))
         return tuple(sorted(wanted, key=lambda row: int(row.cuda_major), reverse=True))
 
     def nccl(self, version: str, cuda: str = "12") -> Optional[r.NcclSupport]:
@@ -321,10 +329,9 @@ class Tables:
         wanted = node.lower().removeprefix("standard_")
         return next((row for row in self.rows(r.NodeBaseline) if row.node == wanted), None)
 
-    def device_baseline(self, pci_device_id: str) -> Optional[r.DeviceBaseline]:
-        """What is expected of a PCI device id: "20b2", "0x20B2", or NVML's "0x20B210DE"."""
-        wanted = pci_device_id.lower().removeprefix("0x").removesuffix("10de")
-        return next((row for row in self.rows(r.DeviceBaseline) if row.pci_device_id == wanted), None)
+    def device_baselines(self, gpu: str) -> tuple[r.DeviceBaseline, ...]:
+        """What is expected of a GPU model (its name in the table of GPUs), one row for each of its PCI device ids."""
+        return tuple(row for row in self.rows(r.DeviceBaseline) if row.gpu == gpu)
 
     # Codes and limits ---------------------------------------------------------------------------------------
 

@@ -151,6 +151,10 @@ class TfRelease(Row):
         )
         return _highest(needed)
 
+    def fat_binaries_without(self, compute_capability: str) -> int:
+        """How many fat binaries of the libraries have no machine code that runs on this GPU."""
+        return sum(code.count for code in self.gpu_code if not runs_on(compute_capability, code.machine_code))
+
     def platform(self, system: str, machine: str) -> Optional[TfPlatform]:
         """The wheels for one system (linux, windows, macos) and machine (x86_64, aarch64)."""
         found = (p for p in self.platforms if (p.system, p.machine) == (system, machine))
@@ -232,7 +236,7 @@ class Distribution(Row):
 
 @dataclass(frozen=True)
 class Plugin(Row):
-    """One release of a device plug-in or vendor build and the TensorFlow it goes with."""
+    """One release of a device plug-in and the TensorFlow it goes with, or of a vendor's build and the TensorFlow it is."""
 
     name: str
     version: Version
@@ -331,6 +335,16 @@ class CudnnSupport(Row):
     windows_driver: Optional[Version]
     note: str
 
+    def has_code_for(self, compute_capability: str) -> Optional[bool]:
+        """Whether its code runs on a GPU; None where neither its code nor its lowest compute capability is known."""
+        if self.machine_code:
+            ptx = (code for code in self.machine_code if code.startswith("compute_"))
+            compiled = any(_pair(as_text(code)) <= _pair(compute_capability) for code in ptx)
+            return compiled or runs_on(compute_capability, self.machine_code)
+        if self.min_compute_capability is None:
+            return None
+        return _pair(self.min_compute_capability) <= _pair(compute_capability)
+
 
 @dataclass(frozen=True)
 class NcclSupport(Row):
@@ -411,7 +425,6 @@ class ComputeCapability(Row):
     tf32: bool
     fp8: bool
     fp4: bool
-    nvlink_generation: Optional[int]
 
 
 @dataclass(frozen=True)
@@ -422,7 +435,6 @@ class NvlinkGeneration(Row):
     links: int
     gbs_per_link_per_direction: float
     gbs_per_gpu_both_directions: float
-    gpus: tuple[str, ...]
     note: str
 
 
@@ -451,7 +463,6 @@ class Instance(Row):
     memory_gb: Optional[float]
     link: str
     nvlink_generation: Optional[int]
-    note: str
 
 
 @dataclass(frozen=True)
@@ -497,10 +508,10 @@ class NodeBaseline(Row):
 
 @dataclass(frozen=True)
 class DeviceBaseline(Row):
-    """What an operator's diagnostic expects of one PCI device id (hexadecimal, as in lspci)."""
+    """What an operator's diagnostic expects of a GPU with one PCI device id (hexadecimal, as in lspci)."""
 
     pci_device_id: str
-    name: str
+    gpu: str
     min_pcie_width: Optional[int]
     min_pcie_generation: Optional[int]
     min_memory_bandwidth_gbs: Optional[float]
@@ -514,6 +525,11 @@ class Threshold(Row):
     value: float
     unit: str
     why: str
+
+    @property
+    def said(self) -> str:
+        """The limit with its unit: "65 °C"."""
+        return f"{self.value:g} {self.unit}"
 
 
 @dataclass(frozen=True)

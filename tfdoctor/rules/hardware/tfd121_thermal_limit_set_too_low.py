@@ -44,8 +44,8 @@ def thermal_limit_set_too_low(machine: GpuMachine, gpus: Gpus, tables: Tables) -
         if limit is None or now is None or not slowed or limit >= least.value or now >= least.value:
             continue
         message = _(
-            "{gpu} is slowed down for heat at {now} °C: its limit is set to {limit} °C, and {least:.0f} °C or more is usual."
-        ).format(gpu=gpu.label, now=now, limit=limit, least=least.value)
+            "{gpu} is slowed down for heat at {now} °C: its limit is set to {limit} °C, and {least} or more is usual."
+        ).format(gpu=gpu.label, now=now, limit=limit, least=least.said)
         evidence = (
             Evidence(_("limit {limit} °C, software thermal slowdown active").format(limit=limit), gpus.source),
             Evidence(least.why, least.source),

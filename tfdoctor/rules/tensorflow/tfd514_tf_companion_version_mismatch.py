@@ -95,7 +95,8 @@ def _fix(
     row: Companion, version: str, tensorflow: TensorFlow, tables: Tables, interpreter: Optional[Interpreter]
 ) -> Fix:
     """The release of the companion for this TensorFlow; an old one whose range has no upper end is none for a new one."""
-    fitting = tables.companion_for(row.name, tensorflow.version)
+    python = interpreter.version if interpreter is not None else None
+    fitting = tables.companion_for(row.name, tensorflow.version, python)
     have = parsed(version)
     if fitting is None or have is None or (Version(fitting.version) < have) != _too_old(tensorflow, row):
         return remedies.by_hand(

@@ -99,8 +99,19 @@ def explain_scan(scan: Scan, catalogue: Catalogue, *, given: Situation, host: Op
     rules = Rules(facts, on_machine=bool(machine))
     verdicts = rules.seen(_candidates(scan, catalogue))
     answers = decide(scan.found, situation, catalogue.causes, verdicts)
+    if not answers and not machine and host is None:
+        answers, verdicts = _by_what_is_said(rules, catalogue)
     told = tuple(_told(answer, rules, verdicts) for answer in _with_consequences(answers, rules))
     return Explanation(scan.lines, told, scan.odd, situation, remark, (*facts.crashes, *rules.crashes))
+
+
+def _by_what_is_said(rules: Rules, catalogue: Catalogue) -> tuple[tuple[Answer, ...], dict[str, bool]]:
+    """Where no line is known: what the facts that were said or stated show by themselves, if it keeps TensorFlow from the
+    GPU. A maintainer may have nothing but "TensorFlow 2.12 on Windows, list of GPUs is empty"."""
+    causes = [cause for cause in catalogue.causes.values() if not cause.harmless and rules.blocks(cause)]
+    verdicts = rules.seen(causes)
+    found = [cause for cause in causes if verdicts.get(cause.name)]
+    return tuple(Answer(cause, "cause", 0, (), (), cause.look or "") for cause in found), verdicts
 
 
 def _candidates(scan: Scan, catalogue: Catalogue) -> list[KnownCause]:
@@ -149,6 +160,11 @@ class Rules:
         if cause.code not in self._rules:
             self._rules.update(rules_of([cause.code]))
         return self._rules.get(cause.code)
+
+    def blocks(self, cause: KnownCause) -> bool:
+        """Whether TensorFlow uses no GPU with this cause."""
+        rule = self.rule(cause)
+        return rule is not None and rule.blocks
 
     def seen(self, causes: Iterable[KnownCause]) -> dict[str, bool]:
         """Cause -> whether its rule finds it in the facts; rules that need a log or could not look are left out."""

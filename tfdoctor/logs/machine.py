@@ -39,12 +39,21 @@ def facts_stated(situation: Situation, tables: Tables) -> Iterator[Any]:
         yield GpuMachine(situation.get("gpu") or _("a GPU is spoken of"), count, SOURCE)
     if "gpu" in situation and "compute_capability" in situation:
         yield Gpus((Gpu(0, situation["gpu"], "", compute_capability=situation["compute_capability"]),), SOURCE)
-    release = tables.release(situation.get("tensorflow", ""))
-    if release is not None and system == "linux" and "distribution" not in situation:
-        yield TensorFlow(
-            "tensorflow", situation["tensorflow"], "", release.has_gpu_build, None, release.cuda or "", release.cudnn or "",
-            release.nccl or "", release.compute_capabilities, release.ptx_isa or "", True, release.source,
-        )  # fmt: skip
+    if system in ("linux", "windows") and "distribution" not in situation:
+        yield from _release(situation["tensorflow"], system, tables) if "tensorflow" in situation else ()
+
+
+def _release(version: str, system: str, tables: Tables) -> Iterator[TensorFlow]:
+    """The official package of a release on Linux or Windows as the tables know it."""
+    release = tables.release(version)
+    if release is None:
+        return
+    support = tables.system_support(system, "x86_64", version)
+    cuda_build = release.has_gpu_build and not (system == "windows" and support is not None and support.gpu == "no")
+    yield TensorFlow(
+        "tensorflow", version, "", cuda_build, None, release.cuda or "", release.cudnn or "", release.nccl or "",
+        release.compute_capabilities if system == "linux" else (), release.ptx_isa or "", True, release.source,
+    )  # fmt: skip
 
 
 def situation_of(facts: Facts) -> dict[str, str]:

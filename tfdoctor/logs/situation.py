@@ -79,7 +79,9 @@ def derived(situation: Situation, tables: Tables) -> dict[str, str]:
     facts = dict(situation)
     for name, value in (
         ("python_vs_release", _python(facts, release)),
-        ("cuda_vs_build", _versions(facts.get("cuda"), release.cuda if release else None)),
+        ("offer", _offer(facts)),
+        ("soname_vs_cuda", _soname(facts.get("soname"), facts.get("cuda"))),
+        ("cuda_vs_build", _versions(facts.get("cuda"), release.cuda if release else _cudart(facts))),
         ("cudnn_vs_build", _versions(facts.get("cudnn"), release.cudnn if release else None)),
         ("driver_vs_build", _driver(facts, release, tables)),
         ("gpu_vs_build", _gpu(facts.get("compute_capability"), release)),
@@ -106,6 +108,15 @@ def _python(facts: Situation, release: Optional[TfRelease]) -> Optional[str]:
     return "fits" if have in pythons else "too new" if have > max(pythons) else "too old"
 
 
+def _offer(facts: Situation) -> Optional[str]:
+    """ "newer" or "older": the release that pip was asked for against all that it was offered for this Python."""
+    asked, oldest = _parsed(facts.get("asked_release")), _parsed(facts.get("oldest_offered"))
+    newest = _parsed(facts.get("newest_offered")) or oldest
+    if asked is None or oldest is None or newest is None:
+        return None
+    return "newer" if asked > newest else "older" if asked < oldest else None
+
+
 def _versions(have: Optional[str], wanted: Optional[str]) -> Optional[str]:
     """ "same", "older minor", "newer minor", "older major" or "newer major"."""
     left, right = _parsed(have), _parsed(wanted)
@@ -116,6 +127,20 @@ def _versions(have: Optional[str], wanted: Optional[str]) -> Optional[str]:
         return "same"
     part = "major" if left.major != right.major else "minor"
     return f"{'older' if ours < theirs else 'newer'} {part}"
+
+
+def _cudart(facts: Situation) -> Optional[str]:
+    """The CUDA that a build asks for, by the file name of its CUDA runtime: for a release that no table knows."""
+    return facts.get("soname") if facts.get("library", "").startswith("libcudart") else None
+
+
+def _soname(wanted: Optional[str], have: Optional[str]) -> Optional[str]:
+    """ "other minor": the library that is asked for belongs to another minor version than the CUDA that is there, and its file
+    name tells (until CUDA 10.2 every library had the minor version in its name)."""
+    asked, cuda = re.fullmatch(r"(\d+)\.(\d+)", wanted or ""), _parsed(have)
+    if asked is None or cuda is None or int(asked.group(1)) > 10:
+        return None
+    return "other minor" if (cuda.major == int(asked.group(1)) and cuda.minor != int(asked.group(2))) else None
 
 
 def _driver(facts: Situation, release: Optional[TfRelease], tables: Tables) -> Optional[str]:

@@ -1,0 +1,151 @@
+"""One fault, said in several ways: by other releases, in other languages, by other programs, or not in the log at all."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from tfdoctor.known_errors import Catalogue, Explanation, explain
+from tfdoctor.logs.given import understand
+
+CATALOGUE = Catalogue.load()
+
+
+def ask(log: str, *given: str) -> Explanation:
+    return explain(io.BytesIO(log.encode()), CATALOGUE, given=understand(given, CATALOGUE.tables))
+
+
+def causes(log: str, *given: str) -> list[str]:
+    return [a.name for a in ask(log, *given).answers if a.role == "cause"]
+
+
+NOT_OPENED = (
+    "{}'libcudart.so.10.0'; dlerror: libcudart.so.10.0: cannot open shared object file: No such file or directory"
+)
+
+
+@pytest.mark.parametrize(
+    "words", ["Could not dlopen library ", "Could not load dynamic library "]
+)  # 1.14, 1.15 and newer
+def test_a_library_that_is_not_opened(words: str) -> None:
+    line = NOT_OPENED.format(words)
+    assert causes(line, "tensorflow=1.14", "cuda=10.1", "os=linux")[0] == "cuda-minor-mismatch-soname"
+    assert causes(line, "tensorflow=1.14", "cuda=11.2", "os=linux")[0] == "cuda-major-mismatch"
+
+
+@pytest.mark.parametrize(
+    "before", ["ImportError: ", "OSError: ", "tensorflow_model_server: error while loading shared libraries: "]
+)
+def test_a_library_that_another_program_misses(before: str) -> None:
+    line = before + "libcublas.so.10.0: cannot open shared object file: No such file or directory"
+    assert "cuda-toolkit-missing" in ask(line).answers[0].alternatives
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "A dynamic link library (DLL) initialization routine failed.",
+        "Error en una rutina de inicialización de biblioteca de vínculos dinámicos (DLL).",
+        "Eine DLL-Initialisierungsroutine ist fehlgeschlagen.",
+        "Une routine d’initialisation d’une bibliothèque de liens dynamiques (DLL) a échoué.",
+        "动态链接库(DLL)初始化例程失败。",
+    ],
+)
+def test_windows_speaks_the_language_of_its_user(said: str) -> None:
+    answer = ask(f"ImportError: DLL load failed while importing _pywrap_tensorflow_internal: {said}").answers[0]
+    assert answer.name == "cpu-instruction-set-avx"
+    assert answer.alternatives[0] == "windows-msvc-runtime-missing"
+
+
+@pytest.mark.parametrize(
+    "shell", ["Illegal instruction (core dumped)", "zsh: illegal hardware instruction  python train.py"]
+)
+def test_every_shell_has_its_word_for_an_instruction_that_is_not_there(shell: str) -> None:
+    assert causes(shell) == ["cpu-instruction-set-avx"]
+
+
+def test_an_illegal_instruction_on_the_gpu_is_another_matter() -> None:
+    assert (
+        causes("CUDA_ERROR_ILLEGAL_INSTRUCTION: an illegal instruction was encountered")[0] == "xid13-application-fault"
+    )
+
+
+OFFER = (
+    "ERROR: Could not find a version that satisfies the requirement tensorflow=={} (from versions: 2.5.0,{end}2.5.1, 2.6.0,{end}"
+    "2.10.1, 2.11.0)\nERROR: No matching distribution found for tensorflow=={}"
+)
+
+
+@pytest.mark.parametrize("end", [" ", "\n"], ids=["on one line", "wrapped"])
+@pytest.mark.parametrize(
+    ("asked", "expected"), [("2.12.0", "python-older-than-target-supports"), ("1.15.0", "python-version-unsupported")]
+)
+def test_what_pip_was_offered_tells_which_way_python_is_wrong(asked: str, expected: str, end: str) -> None:
+    assert causes(OFFER.format(asked, asked, end=end))[0] == expected
+
+
+def test_an_old_python_is_known_without_the_offer() -> None:
+    line = "ERROR: No matching distribution found for tensorflow==2.16.1"
+    assert causes(line, "python=3.8", "tensorflow=2.16.1", "os=linux")[0] == "python-older-than-target-supports"
+
+
+@pytest.mark.parametrize(
+    ("device", "expected"),
+    [
+        ("device:CPU:0 by allocator cpu", "host-memory-exhausted"),
+        ("device:GPU:0 by allocator GPU_0_bfc", "gpu-memory-batch-too-large"),
+    ],
+)
+def test_whose_memory_ends(device: str, expected: str) -> None:
+    line = (
+        f"ResourceExhaustedError: OOM when allocating tensor with shape[9,9] and type float on /job:localhost/{device}"
+    )
+    assert causes(line)[0] == expected
+
+
+@pytest.mark.parametrize(
+    "line", ["Killed", "zsh: killed     python train.py", "MemoryError", "Out of memory: Killed process 7 (python)"]
+)
+def test_the_end_of_main_memory(line: str) -> None:
+    assert causes(line) == ["host-memory-exhausted"]
+
+
+def test_requirements_that_exclude_each_other() -> None:
+    log = """
+    ERROR: Cannot install other and tensorflow==2.12.0 because these package versions have conflicting dependencies.
+    The conflict is caused by:
+        other 1.0 depends on typing-extensions>=4.8.0
+        tensorflow 2.12.0 depends on typing-extensions<4.6.0 and >=3.6.6
+    """
+    answer = ask(log).answers[0]
+    assert (answer.name, answer.lines) == ("requirements-conflict", (2, 5))
+
+
+@pytest.mark.parametrize(
+    "status", ["CUDNN_STATUS_ALLOC_FAILED", "CUDNN_STATUS_INTERNAL_ERROR", "CUDNN_STATUS_NOT_INITIALIZED"]
+)
+def test_cudnn_without_memory(status: str) -> None:
+    assert (
+        causes(f"in tensorflow/stream_executor/cuda/cuda_dnn.cc(1847): '{status}'")[0]
+        == "gpu-memory-exhausted-before-library-handle"
+    )
+
+
+def test_what_is_said_of_the_machine_is_enough_where_the_log_says_nothing() -> None:
+    told = ask("done\n", "os=Windows 11", "tensorflow=2.17.0", "gpu=RTX 4050").answers
+    assert [(a.name, a.role) for a in told] == [
+        ("windows-native-gpu-dropped", "cause"),
+        ("cpu-only-build", "consequence"),
+    ]
+    assert told[0].lines == () and "2.17.0" in told[0].message
+
+
+def test_a_harmless_log_accuses_nobody_whatever_is_said_of_the_machine() -> None:
+    line = "I tensorflow/core/platform/cpu_feature_guard.cc:210] This TensorFlow binary is optimized to use available CPU instructions"
+    assert not causes(line, "os=Windows 11", "tensorflow=2.17.0", "gpu=RTX 4050")
+
+
+def test_a_table_of_nvidia_smi_tells_windows() -> None:
+    row = "|   0  NVIDIA GeForce RTX 4050 ...  WDDM  |   00000000:01:00.0 Off |                  N/A |\n"
+    assert ask(row).situation["os"] == "windows"

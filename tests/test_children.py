@@ -96,6 +96,29 @@ def test_close_ends_what_is_running() -> None:
     assert promise.result() is not None
 
 
+def test_nothing_starts_behind_the_back_of_close() -> None:
+    children = Children()
+    children.close()
+    with pytest.raises(OSError, match="cancel"):
+        children.run(python("pass"), timeout=60)
+
+
+def test_the_end_of_the_program_ends_its_children() -> None:
+    """A thread of ours waits for it, and nobody called `close`."""
+    code = (
+        "import sys, time\n"
+        "from tfdoctor.children import Children, Promise\n"
+        "children = Children()\n"
+        "Promise('sleeper', lambda: children.run([sys.executable, '-c', 'import time; time.sleep(1000)'], timeout=600))\n"
+        "while not children._running:\n"
+        "    time.sleep(0.01)\n"
+        "print(next(iter(children._running)).pid)\n"
+    )
+    done = Children().run(python(code), timeout=60)
+    assert done is not None and done.code == 0, done
+    assert not psutil.pid_exists(int(done.stdout)) or psutil.Process(int(done.stdout)).status() == psutil.STATUS_ZOMBIE
+
+
 def test_a_promise_hands_on_the_error() -> None:
     def fails() -> None:
         raise OSError("no")

@@ -78,3 +78,31 @@ def test_a_request_to_end_leaves_nothing_running(tmp_path: Path, number: signal.
     assert b"Traceback" not in err
     _gone, alive = psutil.wait_procs(children, timeout=30)
     assert alive == []
+
+
+# Sends itself the signal argv[1] when the module argv[2] is imported, as if somebody had been that quick.
+QUICK = """
+import os, sys
+number, module = int(sys.argv.pop(1)), sys.argv.pop(1)
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == module:
+            os.kill(os.getpid(), number)
+sys.meta_path.insert(0, Finder())
+from tfdoctor.start import main
+main()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("module", ["tfdoctor.cli", "click", "tfdoctor.commands.check", "tfdoctor.checkup"])
+def test_a_request_to_end_is_heard_from_the_first_moment(tmp_path: Path, number: signal.Signals, module: str) -> None:
+    """Before anything of ours is imported, and when the children are there but nobody waits for them yet."""
+    machine = whole_machine.build(tmp_path, nvml=fake_nvml.hanging("nvmlInitWithFlags"))
+    argv = [sys.executable, "-c", QUICK, str(int(number)), module, "check", "--timeout", "600"]
+    done = subprocess.run(argv, env=machine.variables, cwd=machine.folder, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 128 + number, done.stderr
+    assert done.stderr.strip() in ("", "tfdoctor: interrupted")
+    left = [p for p in psutil.process_iter(["environ"]) if str(tmp_path) in str(p.info["environ"])]
+    _gone, alive = psutil.wait_procs(left, timeout=30)
+    assert alive == []

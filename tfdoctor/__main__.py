@@ -6,7 +6,7 @@ import sys
 if not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
     del sys.path[0]
 
-from tfdoctor.cli import main
+from tfdoctor.start import main
 
 if __name__ == "__main__":
     main()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import errno
 import os
 import signal
 import subprocess
@@ -34,11 +36,13 @@ class Completed:
 
 
 class Children:
-    """The processes that are running now; `close` ends them all, with what they started."""
+    """The processes that are running now; `close` ends them all, with what they started, and so does this program's end."""
 
     def __init__(self) -> None:
         self._running: set[subprocess.Popen[bytes]] = set()
         self._lock = threading.Lock()
+        self._closed = False
+        atexit.register(self.close)
 
     def run(
         self,
@@ -57,6 +61,22 @@ class Children:
         """
         started = time.monotonic()
         try:
+            process = self._start(argv, env, cwd, inherit)
+        except FileNotFoundError:
+            return None
+        try:
+            return self._attend(process, stdin, started + timeout, started)
+        finally:
+            kill_tree(process)
+            with self._lock:
+                self._running.discard(process)
+
+    def _start(
+        self, argv: Sequence[str], env: Optional[Mapping[str, str]], cwd: Optional[str], inherit: Sequence[int]
+    ) -> subprocess.Popen[bytes]:
+        with self._lock:  # none starts behind the back of `close`
+            if self._closed:
+                raise OSError(errno.ECANCELED, os.strerror(errno.ECANCELED))
             process = subprocess.Popen(
                 list(argv),
                 stdin=subprocess.PIPE,
@@ -67,16 +87,8 @@ class Children:
                 start_new_session=True,
                 pass_fds=tuple(inherit),
             )
-        except FileNotFoundError:
-            return None
-        with self._lock:
             self._running.add(process)
-        try:
-            return self._attend(process, stdin, started + timeout, started)
-        finally:
-            kill_tree(process)
-            with self._lock:
-                self._running.discard(process)
+            return process
 
     def _attend(self, process: subprocess.Popen[bytes], stdin: bytes, deadline: float, started: float) -> Completed:
         full = threading.Event()
@@ -100,11 +112,13 @@ class Children:
         return Completed(out, err, code, timed_out, full.is_set(), time.monotonic() - started)
 
     def close(self) -> None:
-        """Kill whatever is still running."""
+        """Kill whatever is still running; nothing starts any more."""
         with self._lock:
+            self._closed = True
             running = list(self._running)
         for process in running:
             kill_tree(process)
+        atexit.unregister(self.close)
 
 
 class _Reader(threading.Thread):

@@ -6,7 +6,6 @@ import contextlib
 import importlib
 import importlib.util
 import os
-import signal
 import sys
 from typing import Any, Optional
 
@@ -33,6 +32,8 @@ COMMANDS = {
     "completion": _("print the shell completion script"),
 }
 
+QUOTED = 600  # characters of each end of a sentence
+
 
 class Commands(click.Group):
     """Loads `tfdoctor.commands.NAME` when NAME is called."""
@@ -58,32 +59,28 @@ def root() -> None:
 
     \b
     Examples:
-      tfdoctor check                          this machine, this Python
-      tfdoctor check --python venv/bin/python  another interpreter
-      tfdoctor explain train.log              the root cause in a log
-      tfdoctor fix --dry-run                  what would be done
+      tfdoctor check                            this machine, this Python
+      tfdoctor check --python venv/bin/python   another interpreter
+      tfdoctor explain train.log                the root cause in a log
+      tfdoctor fix --dry-run                    what would be done
 
     Exit codes: 0 nothing found at or above --fail-on, 1 something found, 2 wrong usage or tfdoctor itself failed.
     """
 
 
 def main(arguments: Optional[list[str]] = None) -> Any:
-    """Run the command line. Input that is not usable ends with one sentence and exit code 2, an interrupt with 130."""
+    """Run the command line. Input that is not usable ends with one sentence and exit code 2. Raises KeyboardInterrupt."""
     prepare()
-    for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup
-            signal.signal(number, _end)
     try:
         sys.exit(root.main(args=arguments, prog_name="tfdoctor", standalone_mode=False))
     except click.ClickException as wrong:
         wrong.show()
         sys.exit(2)
     except BadInput as wrong:
-        click.echo(f"tfdoctor: {wrong}", err=True)
+        click.echo(f"tfdoctor: {_readable(str(wrong))}", err=True)
         sys.exit(2)
-    except (KeyboardInterrupt, click.Abort):
-        click.echo(f"tfdoctor: {_('interrupted')}", err=True)
-        sys.exit(128 + signal.SIGINT)
+    except click.Abort:  # click's word for an interrupt
+        raise KeyboardInterrupt from None
     except OSError as error:
         _output_is_gone(error)
     except Exception as error:  # noqa: BLE001  tfdoctor itself failed: say so, exit 2, never a bare traceback
@@ -91,9 +88,10 @@ def main(arguments: Optional[list[str]] = None) -> Any:
         sys.exit(2)
 
 
-def _end(number: int, _frame: Any) -> None:
-    """A request to end: unwind, so that every child and half-written file is cleared away."""
-    sys.exit(128 + number)
+def _readable(sentence: str) -> str:
+    """A sentence that quotes what somebody gave: without control characters, and no longer than a screen."""
+    clean = "".join(c if c.isprintable() else "?" for c in sentence)
+    return clean if len(clean) <= 2 * QUOTED else f"{clean[:QUOTED]} … {clean[-QUOTED:]}"
 
 
 def _output_is_gone(error: OSError) -> None:

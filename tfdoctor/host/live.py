@@ -134,9 +134,8 @@ class LiveHost(Host):
 
     def _try_to_open(self, paths: Sequence[str]) -> Mapping[str, str]:
         """Path -> "" or the error's text, as far as opening came within the limit."""
-        argv = [sys.executable, "-I", "-S", "-c", OPEN_EACH, *map(self.path, paths)]
-        done = self._children.run(argv, timeout=min(self._timeout, OPEN_LIMIT))
-        said = [] if done is None else done.stdout.splitlines()
+        argv = ["-I", "-S", "-c", OPEN_EACH, *map(self.path, paths)]
+        said = self._own_child(argv, min(self._timeout, OPEN_LIMIT)).stdout.splitlines()
         if len(said) < len(paths):
             stuck = paths[len(said)]
             raise Unavailable(_("opening {path} did not come to an end").format(path=stuck))
@@ -198,12 +197,19 @@ class LiveHost(Host):
             self._promises[what] = Promise(what, call)
         return self._promises[what]
 
-    def _ask_nvml(self) -> Mapping[str, Any]:
-        """NVML in a child: a wedged driver blocks in the kernel and a broken one crashes the caller."""
-        script = PROBES / "nvml_child.py"
-        done = self._children.run([sys.executable, str(script)], timeout=self._timeout)
+    def _own_child(self, arguments: Sequence[str], seconds: float) -> Completed:
+        """A script in this interpreter. Raises Unavailable when it could not be started (too many processes)."""
+        try:
+            done = self._children.run([sys.executable, *arguments], timeout=seconds)
+        except OSError as error:
+            raise Unavailable(f"{sys.executable}: {error.strerror}") from error
         if done is None:
             raise Unavailable(_("{program} could not be started").format(program=sys.executable))
+        return done
+
+    def _ask_nvml(self) -> Mapping[str, Any]:
+        """NVML in a child: a wedged driver blocks in the kernel and a broken one crashes the caller."""
+        done = self._own_child([str(PROBES / "nvml_child.py")], self._timeout)
         # The child prints what it knows as it goes, so even one that was killed tells the driver's version.
         answer = _json_answer(done, "NVML", {"state": "crashed"})
         if done.timed_out:
@@ -214,13 +220,10 @@ class LiveHost(Host):
 
     def _ask_cuda(self) -> Mapping[str, Any]:
         """libcuda in a child, with this process's environment. One that could not be started is "unknown", and no yes."""
-        argv = [sys.executable, "-I", "-S", str(PROBES / "cuda_child.py")]
         try:
-            done = self._children.run(argv, timeout=self._timeout)
-        except OSError as error:
-            return {"state": "unknown", "error": f"{sys.executable}: {error.strerror}"}
-        if done is None:
-            return {"state": "unknown", "error": _("{program} could not be started").format(program=sys.executable)}
+            done = self._own_child(["-I", "-S", str(PROBES / "cuda_child.py")], self._timeout)
+        except Unavailable as why:
+            return {"state": "unknown", "error": str(why)}
         answer = _json_answer(done, "CUDA", {"state": "crashed"})
         if done.timed_out:
             return {**answer, "state": "timed-out", "error": _did_not_answer("CUDA", self._timeout)}

@@ -161,17 +161,6 @@ def test_a_lone_or_absent_value_breaks_no_plot() -> None:
         assert "nan" not in drawing and "inf" not in drawing
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{}", '{"schema": 1, "tests": [{}]}', '{"schema": 1, "tests": 3}'])
-def test_what_is_no_smoke_result_is_refused(content: str, tmp_path: Path) -> None:
-    from tfdoctor.commands.report import smoke_results
-    from tfdoctor.model import BadInput
-
-    path = tmp_path / "smoke.json"
-    path.write_text(content)
-    with pytest.raises(BadInput, match=re.escape("smoke.json")):
-        smoke_results(str(path))
-
-
 @pytest.fixture(scope="module")
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[browser.Browser]:
     if browser.PROGRAM is None:

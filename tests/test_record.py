@@ -119,6 +119,15 @@ def test_a_log_that_may_not_be_read_is_not_an_empty_one(machine, tmp_path):
         RecordedHost(str(tmp_path / "out")).capture("dmesg.txt")
 
 
+def test_packages_that_nobody_could_list_are_not_an_empty_list(machine, tmp_path):
+    live = machine(programs={"silent": "import time; time.sleep(100)"})
+    live.target = str(tmp_path / "programs" / "silent")
+    live._timeout = 1.0
+    record(live, str(tmp_path / "out"))
+    assert not (tmp_path / "out" / "pip-freeze.txt").exists()
+    assert "TFD502" not in [o.rule.code for o in check(RecordedHost(str(tmp_path / "out"))).found]
+
+
 def test_the_journal_stands_in_for_a_log_that_may_not_be_read(machine, tmp_path):
     refused = "import sys; sys.exit(1)"
     live = machine(

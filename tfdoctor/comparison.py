@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Optional
 
 from tfdoctor.i18n import _
-from tfdoctor.model import BadInput
+from tfdoctor.reading import printed_by
 
-SCHEMA = 1
+# What is read of a report besides its facts.
+READ = frozenset(
+    [
+        "schema",
+        "facts",
+        "verdict",
+        "gpu",
+        "summary",
+        "diagnoses",
+        "code",
+        "name",
+        "severity",
+        "message",
+        "evidence",
+        "says",
+    ]
+)
 ABSENT, PRESENT = "absent", "present"  # stand for a field that one side lacks, and for a whole entry
 # By what the entries of a list are told apart, in this order.
 KEYS = ("index", "component", "address", "soname", "path", "name", "profile", "what")
@@ -72,20 +88,9 @@ class Comparison:
 
 def load(path: str) -> dict[str, Any]:
     """The JSON form of a recording's folder or of a report that `check --format json` wrote. Raises BadInput."""
-    place = Path(path)
-    if place.is_dir():
+    if os.path.isdir(path):
         return _examined(path)
-    try:
-        value = json.loads(place.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise BadInput(_("There is no {path}; a recording or a JSON report is wanted.").format(path=path)) from error
-    except (OSError, ValueError, RecursionError) as error:
-        text = _("{path} is neither a recording (a folder) nor a report of `check --format json` ({error}).")
-        raise BadInput(text.format(path=path, error=error)) from error
-    if not isinstance(value, dict) or not isinstance(value.get("facts"), dict) or value.get("schema") != SCHEMA:
-        text = _("{path} is not a report of `check --format json` of schema {schema}.")
-        raise BadInput(text.format(path=path, schema=SCHEMA))
-    return value
+    return printed_by("check", path, READ, _("a recording (a folder) or a report of `check --format json` is wanted"))
 
 
 def _examined(folder: str) -> dict[str, Any]:

@@ -6,10 +6,11 @@ import dataclasses
 import enum
 import json
 import types
-from collections.abc import Mapping, Set
+from collections.abc import Collection, Iterator, Mapping, Set
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+from tfdoctor.i18n import _
 from tfdoctor.render.plain import PRIVATE
 
 FOLDER = Path(__file__).with_name("schemas")
@@ -34,6 +35,62 @@ def schema(name: str) -> dict[str, Any]:
     if "facts" in found["$defs"]:
         found["$defs"].update(_facts())
     return found
+
+
+def misfit(name: str, value: Any, needs: Collection[str]) -> str:
+    """Where `value` is not as the command `name` prints it, and why: "diagnoses[0].code is missing"; "" where it is.
+
+    Of the fields that it always prints only `needs` may not lack: an earlier version printed fewer. What is in `facts` is
+    left alone: it changes with the probes, and no reader counts on it.
+    """
+    whole: dict[str, Any] = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    whole["$defs"]["facts"] = {"type": "object"}
+    return next(_misfits(value, whole, whole["$defs"], needs, ""), "")
+
+
+def _misfits(value: Any, schema: Any, defs: Mapping[str, Any], needs: Collection[str], place: str) -> Iterator[str]:
+    """As far as the keywords go that schemas/ uses; patterns and formats are left to real validators."""
+    if "$ref" in schema:
+        schema = defs[schema["$ref"].rpartition("/")[2]]
+    here = place or _("the whole")
+    kinds = schema.get("type", ())
+    if kinds and not any(_is(value, kind) for kind in ([kinds] if isinstance(kinds, str) else kinds)):
+        yield _("{place} is no {kind}").format(place=here, kind=kinds if isinstance(kinds, str) else "/".join(kinds))
+        return
+    allowed = schema.get("enum", [schema["const"]] if "const" in schema else [value])
+    if value not in allowed:
+        known = ", ".join(map(str, allowed))
+        yield _("{place} is {value}, not {known}").format(place=here, value=str(value)[:40], known=known)
+    if "anyOf" in schema and all(any(_misfits(value, one, defs, needs, place)) for one in schema["anyOf"]):
+        yield _("{place} is none of what it may be").format(place=here)
+    if isinstance(value, dict):
+        lacking = [k for k in schema.get("required", ()) if k in needs and k not in value]
+        yield from (_("{place} is missing").format(place=_below(place, k)) for k in lacking)
+        known, others = schema.get("properties", {}), schema.get("additionalProperties") or {}
+        for key, inner in value.items():
+            yield from _misfits(inner, known.get(key, others), defs, needs, _below(place, key))
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            yield from _misfits(inner, schema.get("items", {}), defs, needs, f"{place}[{number}]")
+
+
+def _is(value: Any, kind: str) -> bool:
+    """Is this JSON value of that JSON type?"""
+    types_of = {
+        "object": dict,
+        "array": list,
+        "string": str,
+        "null": type(None),
+        "boolean": bool,
+        "number": (int, float),
+    }
+    if isinstance(value, bool):
+        return kind == "boolean"
+    return isinstance(value, int) if kind == "integer" else isinstance(value, types_of[kind])  # type: ignore[arg-type]
+
+
+def _below(place: str, key: str) -> str:
+    return f"{place}.{key}" if place else key
 
 
 def _facts() -> dict[str, Any]:

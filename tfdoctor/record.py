@@ -218,7 +218,9 @@ class _Recording:
                 }
             ),
         )
-        yield "pip-freeze.txt", self._freeze()
+        installed = self._fact(Distributions)
+        if installed is not None:
+            yield "pip-freeze.txt", _freeze(installed)
         yield "absent.txt", "".join(f"{path}\n" for path in sorted(self._absent()))
         yield "recording.json", _json(self._about())
 
@@ -245,11 +247,6 @@ class _Recording:
             return ""
         signer = f"signer: {told.signer}\n" if told.signer else ""
         return self._scrub.text(f"filename: {told.path}\nversion: {told.version}\n{signer}")
-
-    def _freeze(self) -> str:
-        found = self._fact(Distributions)
-        rows = (f"{d.name}=={d.version}" for d in found.by_name.values() if d.version) if found else ()
-        return "".join(f"{row}\n" for row in sorted(rows))
 
     def _device_lines(self) -> Iterator[str]:
         """As `ls -ln` prints them: everything of /dev itself, so that a name that is not there was not there."""
@@ -324,6 +321,10 @@ class _Recording:
         place = root / clean
         place.parent.mkdir(parents=True, exist_ok=True)
         return place
+
+
+def _freeze(installed: Distributions) -> str:
+    return "".join(sorted(f"{d.name}=={d.version}\n" for d in installed.by_name.values() if d.version))
 
 
 def _json(value: Any) -> str:

@@ -27,7 +27,7 @@ def write_atomically(path: Path, text: str) -> None:
 
 def write_for_a_person(path: str, text: str) -> None:
     """Write what somebody named on the command line. Raises BadInput when it cannot be written."""
-    place = Path(path)
+    place = Path(os.path.realpath(path))  # a link stays, and leads to the new content
     if place.is_dir():
         raise BadInput(_("{path} is a folder; a file is wanted.").format(path=path))
     try:

@@ -64,8 +64,8 @@ def test_markdown(tmp_path: Path) -> None:
     ("arguments", "says"),
     [
         (["--devices", "a"], "must be numbers"),
-        (["--baseline", "absent.json"], "cannot be read"),
-        (["--baseline", "."], "cannot be read"),
+        (["--baseline", "absent.json"], "does not exist"),
+        (["--baseline", "."], "is a folder"),
         (["--tf-config", "{"], "TF_CONFIG must look like"),
         (["--tf-config", '{"cluster": {"worker": ["a:1"]}, "task": {"type": "worker", "index": 3}}'], "1 workers"),
         (["--python", "absent/python"], "does not exist"),
@@ -177,3 +177,11 @@ def test_real_tensorflow_on_the_cpu(plain: Path, tmp_path: Path) -> None:
     assert all(len(rates) >= 2 for t in found["tests"] for rates in t["measured"].get("repeats", {}).values())
     assert scripted.left_over() == []
     assert list(tmp_path.iterdir()) == [], "nothing is left in the folder for temporary files"
+
+
+def test_without_tensorflow_that_is_the_cause(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare"], check=True, timeout=120)
+    done = smoke("--python", str(tmp_path / "bare" / "bin" / "python"))
+    assert done.returncode == 1
+    assert "TFD502 tensorflow-not-installed" in done.stdout
+    assert "It also explains: TFD524" in done.stdout

@@ -13,6 +13,7 @@ from tfdoctor.host import TIME_LIMIT, Host
 from tfdoctor.i18n import _
 from tfdoctor.model import BadInput, Severity
 from tfdoctor.opening import open_host
+from tfdoctor.options import Seconds
 from tfdoctor.progress import Progress
 from tfdoctor.render import FORMATS, renderer
 from tfdoctor.terminal import colour, width
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from tfdoctor.probes.smoke import SmokeResults
     from tfdoctor.render.view import Checked
 
+NOT_HERE = "tensorflow-not-installed"
 FAIL_ON = {"error": Severity.ERROR, "warning": Severity.WARNING}
 
 
@@ -42,7 +44,7 @@ FAIL_ON = {"error": Severity.ERROR, "warning": Severity.WARNING}
 @click.option("--smoke", is_flag=True, help=_("Also run TensorFlow (the quick smoke tests) and prove the verdict."))
 @click.option(
     "--timeout",
-    type=click.FloatRange(0.5, 3600),
+    type=Seconds(0.5, 3600),
     default=TIME_LIMIT,
     show_default=True,
     metavar="SECONDS",
@@ -71,15 +73,20 @@ def command(
 
     \b
     Examples:
+      tfdoctor check                                      the Python that tfdoctor is installed in
+      tfdoctor check --python venv/bin/python --verbose   another one, with what was seen
       tfdoctor check --require gpu --require 'gpus>=2' --require 'free-memory>=20GiB'
       tfdoctor check --format json --output junit=tfdoctor.xml
-      tfdoctor check --host recording/
+      tfdoctor check --host recording/                    what `tfdoctor record` wrote elsewhere
 
     \b
     Exit codes: 0 nothing at or above --fail-on, 1 something found or a requirement not met,
     2 wrong usage or tfdoctor itself failed.
     """
     files = [_output(text) for text in output]
+    for path in {path for _form, path in files}:
+        if sum(path == other for _form, other in files) > 1:
+            raise BadInput(_("--output names {path} twice; each format wants a file of its own.").format(path=path))
     if smoke and host is not None:
         raise BadInput(_("--smoke runs TensorFlow, which a recorded machine (--host) cannot do."))
     machine = open_host(python, host, timeout)
@@ -89,6 +96,8 @@ def command(
     finally:
         machine.close()
     click.echo(rendered(checked if form == "text" else outside, form, verbose), nl=False)
+    if python is None and host is None and any(o.rule.name == NOT_HERE for o in checked.report.found):
+        click.echo(_("tfdoctor: this was its own Python; `tfdoctor check --python PATH` examines another."), err=True)
     for other, path in files:
         write_for_a_person(path, renderer(other)(outside))
     sys.exit(exit_code(checked, fail_on))

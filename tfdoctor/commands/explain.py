@@ -6,6 +6,7 @@ import contextlib
 import io
 import os
 import shutil
+import stat
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -62,17 +63,19 @@ def command(
 
     \b
     Examples:
-      tfdoctor explain train.log                the root cause in a log, with this machine's facts
-      python train.py 2>&1 | tfdoctor explain - the same from a pipe
+      tfdoctor explain train.log                   the root cause in a log, with this machine's facts
+      python train.py 2>&1 | tfdoctor explain -    the same from a pipe
       tfdoctor explain --no-host --given os=WSL2 --given gpu="RTX 3090" report.txt
-      tfdoctor explain driver-too-old           what a diagnosis means (or TFD203)
-      tfdoctor explain CUDA_ERROR_NO_DEVICE     an error code (or 719, cudnn:8, xid:79)
+      tfdoctor explain driver-too-old              what a diagnosis means (or TFD203)
+      tfdoctor explain CUDA_ERROR_NO_DEVICE        an error code (or 719, cudnn:8, xid:79)
 
     Exit code 0 whatever a log says; 2 for a log that cannot be read.
     """
     tables = Tables()
     try:
         if everything or listing:
+            if what:
+                raise BadInput(_("--all and --list are of every diagnosis: give no names with them."))
             click.echo(_catalogue(tables, listing, form), nl=False)
             return
         if not what:
@@ -137,7 +140,7 @@ def _logs(
 
     if no_host and recorded is not None:
         raise BadInput(_("--host and --no-host do not go together."))
-    said = understand(given, tables)
+    said = understand(given, tables, doubt)
     for name in names:
         readable(name)
     catalogue = Catalogue.load(tables)
@@ -163,6 +166,11 @@ def _logs(
     return "\n".join(render_log(n, e, scrub, width=_width(), paint=painter()) for n, e in explained)
 
 
+def doubt(sentence: str) -> None:
+    """What --given says in vain."""
+    click.echo(f"tfdoctor: {sentence}", err=True)
+
+
 def readable(name: str) -> None:
     """Raises BadInput for what is no log: a folder, a file that cannot be read, an empty one."""
     if name == "-":
@@ -173,8 +181,9 @@ def readable(name: str) -> None:
     if path.is_file() and path.stat().st_size == 0:
         raise BadInput(_("{log} is empty; explain wants a log with lines in it.").format(log=name))
     try:
-        with path.open("rb"):
-            pass
+        with path.open("rb") as stream:
+            if stat.S_ISCHR(os.fstat(stream.fileno()).st_mode) and not stream.isatty():
+                raise BadInput(_("{path} is a device; explain wants a log file.").format(path=name))
     except OSError as error:
         raise BadInput(_("{path} cannot be read: {why}.").format(path=name, why=error.strerror or error)) from None
 

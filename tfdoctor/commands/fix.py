@@ -59,11 +59,21 @@ def command(
     """Show what to do about each diagnosis, do it with consent, check again, undo on request.
 
     \b
+    Examples:
+      tfdoctor fix --dry-run                         what would be done, and why
+      tfdoctor fix --python venv/bin/python          step by step, asking before each
+      tfdoctor fix --yes --only TFD302               one diagnosis, its safe steps unasked
+      tfdoctor fix --dry-run --format sh > fix.sh    a script to read and run yourself
+      tfdoctor fix --undo                            everything back as it was
+
+    \b
     Exit codes: 0 what it set out to fix is gone (or there was nothing to do), 1 something is left or could not be
     done, 2 usage or tfdoctor itself failed, 130 stopped with Ctrl-C.
     """
     if host is not None and not dry_run:
         raise BadInput(_("--host is another machine; only --dry-run can be used with it."))
+    if include is not None and not yes:
+        raise BadInput(_("--include says which steps --yes also does; without --yes every step is asked about."))
     if form != "text" and not dry_run:
         raise BadInput(_("--format {form} shows a plan; only --dry-run can be used with it.").format(form=form))
     machine = open_host(python, host)

@@ -17,6 +17,15 @@ def command(folder: str, python: Optional[str]) -> None:
 
     `tfdoctor check --host DIR` examines it anywhere. User names, host names, home folders, addresses, serial numbers,
     UUIDs, tokens and e-mail are replaced; look through it all the same before you give it away.
+
+    \b
+    Examples:
+      tfdoctor record machine/                              this machine, this Python
+      tfdoctor record machine/ --python venv/bin/python     with the TensorFlow of another environment
+      tar czf machine.tgz machine/                          to send it; then, elsewhere:
+      tfdoctor check --host machine/
+
+    Exit codes: 0 recorded, whatever is wrong with the machine; 2 wrong usage or tfdoctor itself failed.
     """
     from tfdoctor.host import LiveHost
     from tfdoctor.opening import open_host

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any, Optional
+from typing import Optional
 
 import click
 
 from tfdoctor.i18n import _
 from tfdoctor.model import BadInput
+from tfdoctor.reading import end_of, printed_by
 from tfdoctor.writing import write_for_a_person
+
+SMOKE_READ = frozenset(["schema", "tests", "test", "state", "detail"])
+MOST_LOG = 256 * 1024  # bytes of a log's end; GitHub takes 65 536 characters in all
 
 
 @click.command("report")
@@ -56,9 +57,11 @@ def command(
     from tfdoctor.render.view import Checked
     from tfdoctor.scrub import Scrubber
 
+    if smoke is not None and page is None:
+        raise BadInput(_("--smoke is drawn on the page that --html writes: give both."))
     wanted = gather(require, expect) if require or expect else ()
-    results = None if smoke is None else smoke_results(smoke)
-    lines = "" if log is None else text_of(log)
+    results = None if smoke is None else printed_by("smoke", smoke, SMOKE_READ, _("--smoke wants that"))
+    lines = "" if log is None else end_of(log, MOST_LOG, _("--log wants a log file"))
     machine = open_host(python, host)
     try:
         from tfdoctor.checkup import examine
@@ -73,7 +76,8 @@ def command(
         from tfdoctor.render import page as html
 
         write_for_a_person(page, html.render(checked, scrub, results))
-        return
+        if output is None:
+            return
     from tfdoctor.render import bug_report
 
     text = scrub.text(bug_report.render(checked, scrub.text(lines)))
@@ -81,27 +85,3 @@ def command(
         write_for_a_person(output, text)
     else:
         click.echo(text, nl=False)
-
-
-def smoke_results(path: str) -> Mapping[str, Any]:
-    """What `smoke --format json` wrote. Raises BadInput for anything else."""
-    text = text_of(path)
-    try:
-        value = json.loads(text)
-        whole = value["schema"] == 1 and all({"test", "state", "detail"} <= set(test) for test in value["tests"])
-    except (ValueError, KeyError, TypeError, RecursionError):
-        whole = False
-    if not whole:
-        raise BadInput(_("{path} is not what `tfdoctor smoke --format json` prints.").format(path=path))
-    results: Mapping[str, Any] = value
-    return results
-
-
-def text_of(path: str) -> str:
-    """The text of a file. Raises BadInput when there is none."""
-    if Path(path).is_dir():
-        raise BadInput(_("{path} is a folder; a file is wanted.").format(path=path))
-    try:
-        return Path(path).read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise BadInput(_("{path} cannot be read ({why}).").format(path=path, why=error.strerror)) from error

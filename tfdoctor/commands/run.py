@@ -27,11 +27,13 @@ def command(no_host: bool, given: tuple[str, ...], program: tuple[str, ...]) -> 
     """Run a program and explain what it printed, when it failed or TensorFlow used no GPU.
 
     \b
-    Example:
+    Examples:
       tfdoctor run -- python train.py
+      tfdoctor run --no-host -- ssh node7 python train.py    the log of another machine
 
     The program's output and exit code pass through untouched; the explanation comes after it, on standard error.
     """
+    from tfdoctor.commands.explain import doubt
     from tfdoctor.known_errors import Catalogue, explain_scan
     from tfdoctor.logs.given import understand
     from tfdoctor.logs.reader import blocks
@@ -43,7 +45,7 @@ def command(no_host: bool, given: tuple[str, ...], program: tuple[str, ...]) -> 
         catalogue = Catalogue.load()
     except TableError as wrong:
         raise BadInput(str(wrong)) from None
-    said = understand(given, catalogue.tables)
+    said = understand(given, catalogue.tables, doubt)
     scans: list[Scan] = []
 
     def read(stream: BinaryIO) -> None:

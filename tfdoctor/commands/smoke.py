@@ -15,6 +15,7 @@ from tfdoctor.host import Host
 from tfdoctor.i18n import _
 from tfdoctor.model import BadInput, NotApplicable, Report, Unavailable
 from tfdoctor.opening import interpreter, open_host
+from tfdoctor.options import Seconds
 from tfdoctor.probes.nvml import Gpus, Topology
 from tfdoctor.probes.smoke import SmokeResults
 from tfdoctor.progress import Progress
@@ -38,12 +39,30 @@ OWN_RULES = frozenset({"TFD003", "TFD125", "TFD524", "TFD705", "TFD706", "TFD819
 @click.option("--cpu", is_flag=True, help=_("Rehearse on the CPU even where there is a GPU."))
 @click.option("--quick/--full", default=False, help=_("Only the tests that take seconds, or all (default)."))
 @click.option(
-    "--seconds", type=click.FloatRange(0.1, 600), default=None, help=_("Time per test (default: 4, with --quick 2).")
+    "--seconds",
+    type=Seconds(0.1, 600),
+    metavar="SECONDS",
+    default=None,
+    help=_("Time per test (default: 4, with --quick 2)."),
 )
-@click.option("--timeout", type=click.FloatRange(1, 86400), default=300.0, show_default=True, help=_("End of a test."))
-@click.option("--workers", type=click.IntRange(2, 64), default=2, show_default=True, help=_("Worker processes."))
+@click.option(
+    "--timeout",
+    type=Seconds(1, 86400),
+    metavar="SECONDS",
+    default=300.0,
+    show_default=True,
+    help=_("How long a test may take."),
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(2, 64),
+    metavar="N",
+    default=2,
+    show_default=True,
+    help=_("Worker processes of the test multiworker."),
+)
 @click.option("--tf-config", metavar="JSON", help=_("Take part in a run across hosts as this TF_CONFIG says."))
-@click.option("--baseline", metavar="FILE", help=_("Compare with an earlier run's --format json."))
+@click.option("--baseline", metavar="FILE", help=_("What an earlier run's --format json printed: what became slower."))
 @click.option("--format", "form", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True)
 @click.option("--verbose", "-v", is_flag=True, help=_("Show every comparison and what TensorFlow printed."))
 def command(
@@ -63,6 +82,14 @@ def command(
     """Run real TensorFlow on the devices, compare the results with mathematics and the rates with the tables.
 
     Each test is a process of its own: a crash or a hang is a result. Without GPU it is a rehearsal on the CPU.
+
+    \b
+    Examples:
+      tfdoctor smoke --quick                                does it work, in seconds
+      tfdoctor smoke --python venv/bin/python               everything, with the TensorFlow of another environment
+      tfdoctor smoke --test allreduce --devices 0,3 -v      one test on two of the GPUs
+      tfdoctor smoke --format json > before.json            and after a change:
+      tfdoctor smoke --baseline before.json                 what became slower
 
     \b
     Exit codes: 0 all right, 1 something wrong or slow, 2 usage or tfdoctor itself failed.

@@ -27,9 +27,11 @@ class RecordedHost(Host):
 
     def __init__(self, folder: str) -> None:
         self._folder = Path(folder)
-        if not self._folder.is_dir():
+        if not folder or not self._folder.is_dir():
             raise BadInput(
-                _("{folder} is not a folder; --host wants one that `tfdoctor record` wrote.").format(folder=folder)
+                _("{folder} is not a folder; --host wants one that `tfdoctor record` wrote.").format(
+                    folder=folder or "''"
+                )
             )
         self._check_version()
         self._absent = set((self._text("absent.txt") or "").splitlines())
@@ -72,7 +74,7 @@ class RecordedHost(Host):
             raise Unavailable(_("the recording has no {name}").format(name=name))
         try:
             value = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise BadInput(
                 _("{path} is not JSON ({error}); delete it or record again.").format(
                     path=self._folder / name, error=error

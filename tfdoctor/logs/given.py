@@ -25,8 +25,13 @@ _NO = re.compile(r"(?:no|none|false|0|n/?a)\b", re.I)
 _AMD = re.compile(r"\bamd\b|radeon|\bgfx\d|instinct|\bmi\d{2,3}|\brx ?\d{3,4}|vega", re.I)
 
 
-def understand(pairs: Iterable[str], tables: Tables) -> dict[str, str]:
-    """KEY=VALUE pairs as a situation. Raises BadInput for what is not a pair or a key that nobody reads."""
+def understand(
+    pairs: Iterable[str], tables: Tables, doubt: Callable[[str], None] = lambda _sentence: None
+) -> dict[str, str]:
+    """KEY=VALUE pairs as a situation. Raises BadInput for what is not a pair or a key that nobody reads.
+
+    A value is somebody's words ("2.13 to 2.15 tried"): `doubt` is told of one that says nothing, and the rest counts.
+    """
     facts: dict[str, str] = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
@@ -36,7 +41,11 @@ def understand(pairs: Iterable[str], tables: Tables) -> dict[str, str]:
         if key not in _READERS:
             known = ", ".join(_READERS)
             raise BadInput(_("--given does not know the key {key}; it knows {known}.").format(key=key, known=known))
-        for name, fact in _READERS[key](value.strip(), tables).items():
+        found = _READERS[key](value.strip(), tables) if value.strip() else {}
+        if not found or set(found) == {"system"}:
+            text = _("--given {pair} tells nothing that tfdoctor understands; {key} is such as {example}.")
+            doubt(text.format(pair=pair, key=key, example=_EXAMPLES[key]))
+        for name, fact in found.items():
             if name == "install" and "install" in facts:
                 fact = f"{facts['install']}, {fact}"
             if name in ("os", "container", "machine") and name in facts and key not in ("os", "container"):
@@ -162,6 +171,21 @@ _READERS: Mapping[str, Callable[[str, Tables], dict[str, str]]] = {
     "gpus": _gpus,
     "container": _container,
     "install": _install,
+}
+
+#: What a value of each key looks like.
+_EXAMPLES: Mapping[str, str] = {
+    "os": "Ubuntu 22.04",
+    "python": "3.11",
+    "tensorflow": "2.16.1",
+    "driver": "535.183.01",
+    "cuda": "12.4",
+    "cudnn": "8.9",
+    "nccl": "2.21",
+    "gpu": "RTX 3090",
+    "gpus": "2",
+    "container": "docker",
+    "install": "pip",
 }
 
 #: The keys that --given reads.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 from tfdoctor.i18n import _
 from tfdoctor.model import BadInput
 from tfdoctor.preflight.requirement import Requirement, parse
+from tfdoctor.reading import text_of
 
 PROJECT = "pyproject.toml"
 
@@ -40,14 +40,7 @@ def from_file(path: str, *, required: bool = True) -> list[Requirement]:
 
     `required`: a file without any is bad input.
     """
-    if os.path.isdir(path):
-        raise BadInput(_("{path} is a folder; --expect wants a file with one requirement a line.").format(path=path))
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except FileNotFoundError as error:
-        raise BadInput(_("There is no file {path}; `tfdoctor expect` writes one.").format(path=path)) from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(_("{path} cannot be read ({error}).").format(path=path, error=error)) from error
+    text = text_of(path, _("--expect wants a file of requirements, one a line, as `tfdoctor expect` writes it"))
     lines = _toml(path, text) if path.endswith(".toml") else list(enumerate(text.splitlines(), 1))
     found = []
     for number, line in lines:
@@ -73,7 +66,7 @@ def _toml(path: str, text: str) -> list[tuple[int, str]]:
         import tomli as tomllib
     try:
         content: Any = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise BadInput(_("{path} is not TOML ({error}).").format(path=path, error=error)) from error
     table = content.get("tool", {}).get("tfdoctor", {})
     wanted = table.get("require", []) if isinstance(table, dict) else None

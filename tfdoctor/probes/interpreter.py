@@ -121,7 +121,10 @@ def distributions(host: Host) -> Distributions:
         frozen = host.pip_freeze()
         if frozen is None:
             raise
-        return _collect(parse_freeze(frozen), FREEZE, ())
+        listed = parse_freeze(frozen)
+        if not listed:  # a failed pip leaves an empty file
+            raise Unavailable(_("pip-freeze.txt names no distribution")) from None
+        return _collect(listed, FREEZE, ())
     if "distributions" not in answer:
         raise Unavailable(_("the target interpreter did not list its distributions"))
     found = [_distribution(mapping(d)) for d in items(answer["distributions"])]

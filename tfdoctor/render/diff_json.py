@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 
 from tfdoctor import __version__
-from tfdoctor.comparison import SCHEMA, Comparison
+from tfdoctor.comparison import Comparison
+
+SCHEMA = 1
 
 
 def render(names: tuple[str, str], found: Comparison) -> str:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import median
-from typing import Any
 
 from tfdoctor.i18n import _
 from tfdoctor.model import BadInput
+from tfdoctor.reading import printed_by
 from tfdoctor.smoke.results import SmokeResult
 
 # This project's choice: beyond the spread of both runs' repeats, and beyond what clocks alone change from day to day.
@@ -51,14 +49,12 @@ def rates_of(results: Iterable[SmokeResult]) -> dict[str, tuple[float, ...]]:
 
 def earlier(path: str) -> Rates:
     """The rates of a file that `tfdoctor smoke --format json` wrote. Raises BadInput for any other."""
+    value = printed_by("smoke", path, ("schema", "tests", "measured"), _("--baseline wants that of an earlier run"))
     try:
-        value: Any = json.loads(Path(path).read_text(encoding="utf-8"))
         repeats = [test["measured"].get("repeats", {}) for test in value["tests"]]
         return {what: tuple(map(float, rates)) for each in repeats for what, rates in each.items() if rates}
-    except OSError as error:
-        raise BadInput(_("{path} cannot be read: {why}.").format(path=path, why=error.strerror)) from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        text = _("{path} is not what `tfdoctor smoke --format json` writes ({error}).")
+        text = _("{path} is not what `tfdoctor smoke --format json` prints ({error}).")
         raise BadInput(text.format(path=path, error=error or type(error).__name__)) from error
 
 

@@ -22,7 +22,7 @@ ENDED_BADLY = {
 }
 
 
-@rule("TFD524", Severity.ERROR)
+@rule("TFD524", Severity.ERROR, caused_by=("TFD502",))
 def smoke_test_failed(smoke: SmokeResults, gpus: Optional[Gpus]) -> Iterator[Diagnosis]:
     """A smoke test raised, crashed, hung or ran out of memory.
 

@@ -1,8 +1,7 @@
-"""The parts of scripts/reality_check.py that run nothing: reading the loader's trace, comparing, the table."""
+"""The parts of scripts/reality that run nothing: reading the loader's trace, comparing, the table."""
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,19 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-SCRIPT = Path(__file__).parent.parent / "scripts" / "reality_check.py"
-
-
-def load() -> Any:
-    spec = importlib.util.spec_from_file_location("reality_check", SCRIPT)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["reality_check"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-reality = load()
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "scripts"))
+from reality.running import read_loader_trace, shorten, tensorflow_only
+from reality.table import decisive, disagreements, table
 
 TRACE = """\
        77:\tfile=libcublas.so.12 [0];  dynamically loaded by /e/tensorflow/libtensorflow_framework.so.2 [0]
@@ -42,7 +31,7 @@ TRACE = """\
 
 
 def test_the_loader_trace() -> None:
-    seen = reality.tensorflow_only(reality.read_loader_trace(TRACE))
+    seen = tensorflow_only(read_loader_trace(TRACE))
     assert [(e["library"], e["found"], e["through"]) for e in seen] == [
         (
             "libcublas.so.12",
@@ -55,12 +44,12 @@ def test_the_loader_trace() -> None:
     ]
     assert seen[0]["caller"].endswith("libtensorflow_framework.so.2")
     assert seen[1]["needed_by"] == "/e/nvidia/cublas/lib/libcublas.so.12"
-    assert reality.decisive({"dlopen": seen}) == ["libcublasLt.so.12"]
+    assert decisive({"dlopen": seen}) == ["libcublasLt.so.12"]
 
 
 @given(st.text())
 def test_any_trace_is_read(text: str) -> None:
-    reality.read_loader_trace(text)
+    read_loader_trace(text)
 
 
 def row(
@@ -92,19 +81,19 @@ def row(
     ],
 )
 def test_disagreements(result: dict[str, Any], wrong: int) -> None:
-    assert len(reality.disagreements(result)) == wrong
+    assert len(disagreements(result)) == wrong
 
 
 def test_a_failed_check_is_a_disagreement() -> None:
     broken = {**row(0, "no"), "said": {"exit": 2, "error": "no such table"}}
-    assert "no such table" in reality.disagreements(broken)[0]
+    assert "no such table" in disagreements(broken)[0]
 
 
 def test_the_table() -> None:
-    text = reality.table([row(2, "yes"), row(0, "yes", case="ld-path")])
+    text = table([row(2, "yes"), row(0, "yes", case="ld-path")])
     assert "1 of 2 cases agree" in text and "| as \\| installed | 2 | - | yes | - | agrees |" in text
 
 
 def test_paths_and_times_leave_the_results() -> None:
-    got = reality.shorten({"log": ["2024-01-02 03:04:05.678901: W /e/site/x"]}, {"/e/site": "<site-packages>"})
+    got = shorten({"log": ["2024-01-02 03:04:05.678901: W /e/site/x"]}, {"/e/site": "<site-packages>"})
     assert got == {"log": ["W <site-packages>/x"]}

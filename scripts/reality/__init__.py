@@ -1,0 +1,1 @@
+"""Comparing what `tfdoctor check` predicts with what TensorFlow really does."""

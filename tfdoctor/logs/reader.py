@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, Callable, Optional
 
+from tfdoctor.logs.wrapping import unwrapped
+
 #: Bytes read at a time. Large enough that the first pass works in C, small enough to keep memory constant.
 BLOCK = 1 << 20
 #: A line longer than this is cut there; the rest counts as its continuation.
@@ -42,7 +44,7 @@ def blocks(stream: BinaryIO, progress: Optional[Callable[[int], None]] = None) -
     """The lines of `stream`. `progress` is told how many bytes each step has read."""
     rest = b""
     line = 1
-    for piece in _decoded(stream, progress):
+    for piece in _filled(_decoded(stream, progress)):
         rest += piece
         past = rest.rfind(b"\n") + 1
         end = _before_last_lines(rest, past)
@@ -55,6 +57,22 @@ def blocks(stream: BinaryIO, progress: Optional[Callable[[int], None]] = None) -
             rest = rest[end:]
     if rest:
         yield _block(rest, b"", line)
+
+
+def _filled(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """The pieces joined to BLOCK bytes at least, however slowly they came. A log that is smaller altogether may be a copy from
+    a terminal: its lines are as they were before they were cut."""
+    held: list[bytes] = []
+    size = 0
+    small = True
+    for piece in pieces:
+        held.append(piece)
+        size += len(piece)
+        if size >= BLOCK:
+            yield b"".join(held)
+            held, size, small = [], 0, False
+    rest = b"".join(held)
+    yield unwrapped(rest) if small else rest
 
 
 def _before_last_lines(text: bytes, past: int) -> int:

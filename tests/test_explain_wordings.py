@@ -149,3 +149,38 @@ def test_a_harmless_log_accuses_nobody_whatever_is_said_of_the_machine() -> None
 def test_a_table_of_nvidia_smi_tells_windows() -> None:
     row = "|   0  NVIDIA GeForce RTX 4050 ...  WDDM  |   00000000:01:00.0 Off |                  N/A |\n"
     assert ask(row).situation["os"] == "windows"
+
+
+OUT_OF_MEMORY = "failed to allocate 2.20G (2362232012 bytes) from device: CUDA_ERROR_OUT_OF_MEMORY"
+
+
+@pytest.mark.parametrize(
+    "prose",
+    [
+        "I do not get CUDA_ERROR_OUT_OF_MEMORY any more, but it is slow.",
+        "With the new driver I no longer see the `CUDA_ERROR_OUT_OF_MEMORY` error.",
+        "It works without any CUDA_ERROR_OUT_OF_MEMORY on the other machine.",
+        "A smaller batch fixed the CUDA_ERROR_OUT_OF_MEMORY.",
+        "I used to get CUDA_ERROR_OUT_OF_MEMORY here.",
+        "CUDA_ERROR_OUT_OF_MEMORY is gone since then.",
+        "We don’t have an “OOM when allocating tensor” with 2.10.",
+    ],
+)
+def test_a_message_that_somebody_says_is_not_there(prose: str) -> None:
+    assert not ask(prose).answers
+    assert causes(f"{prose}\n{OUT_OF_MEMORY}")[0] == "gpu-memory-held-by-other-process"
+
+
+@pytest.mark.parametrize(
+    "prose",
+    [
+        "Why do I get CUDA_ERROR_OUT_OF_MEMORY?",
+        "> " + OUT_OF_MEMORY,
+        "    " + OUT_OF_MEMORY,
+        "`" + OUT_OF_MEMORY + "`",
+        "It does not work: " + OUT_OF_MEMORY,
+        "The program did not start, CUDA_ERROR_OUT_OF_MEMORY",
+    ],
+)
+def test_a_message_that_somebody_quotes(prose: str) -> None:
+    assert causes(prose)[0] == "gpu-memory-held-by-other-process"

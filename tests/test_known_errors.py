@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import re
 import time
 
 import pytest
 
 from tfdoctor.engine import all_rules
-from tfdoctor.logs.reader import AHEAD
+from tfdoctor.logs.matcher import Matcher
+from tfdoctor.logs.reader import AHEAD, blocks
 from tfdoctor.tables import Tables
 from tfdoctor.tables.log_rows import KnownCause, KnownError
 
@@ -91,3 +93,13 @@ def test_a_retired_name_is_no_living_one() -> None:
     retired = [name for cause in CAUSES.values() for name in cause.formerly]
     assert len(retired) == len(set(retired))
     assert not set(retired) & set(CAUSES)
+
+
+def test_the_matcher_finds_every_example() -> None:
+    matcher = Matcher(ROWS)
+    missing = [
+        row.id
+        for row in ROWS
+        if row.id not in {item.row.id for item in matcher.scan(blocks(io.BytesIO(row.example.encode()))).found}
+    ]
+    assert not missing

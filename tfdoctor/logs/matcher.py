@@ -28,6 +28,22 @@ KEPT_ODD = 20
 #: Characters of a line that a regular expression sees, around the words: a bound on its time.
 _BEFORE, _AFTER = 1024, 4096
 
+#: What people write before a message that they do not have, or ask about others: it ends where the message begins.
+_DENIED = re.compile(
+    r"(?:\b(?:no longer|(?:do|does|did)(?: not|n['’]t)|don['’]t|doesn['’]t|didn['’]t|never|without|not)\s+(?:(?:get|gets|got|getting|see|sees|saw|have|has|had"
+    r"|print|prints|show|shows|throw|throws|any|a|an|the|this|that|more|of|about|with|error|message|is|be|been)\s+){0,4}"
+    r"|\b(?:got rid of|instead of|rather than|fixe[sd]|solve[sd]|unlike|used to (?:get|see|have|print|show))\s+(?:(?:a|an|the|this|that|my|error|message)\s+){0,3})"
+    r"['\"`‘“*_]{0,3}$",
+    re.IGNORECASE,
+)
+#: What they write after one.
+_GONE = re.compile(
+    r"['\"`’”*_.,]{0,3}\s+(?:error |message |warning )?(?:any ?more|is gone|are gone|went away|has gone|disappeared|is fixed|is solved)\b",
+    re.I,
+)
+#: How far before and after a message such words are looked for (characters).
+_NEAR = 80
+
 #: What makes a line look like an error. Second half: the expression that decides.
 _ODD_WORDS = (
     "Error",
@@ -224,7 +240,7 @@ class Matcher:
             start, end = self._window(row, block.text, start, end)
         text = _text(block.text, start, end)
         match = self._patterns[index].search(text)
-        if match is None:
+        if match is None or (self._rows[index].role != "fact" and _denied(match)):
             look.vain[index] = look.vain.get(index, 0) + 1
             return False
         if index not in look.found:
@@ -238,6 +254,13 @@ class Matcher:
         places = [p for p in (text.find(w.encode(), start, end) for w in row.words) if p >= 0]
         place = min(places, default=start)
         return max(start, place - _BEFORE), min(end, place + _AFTER)
+
+
+def _denied(match: re.Match[str]) -> bool:
+    """Whether somebody's own words around a message say that it is not there."""
+    before = match.string[max(0, match.start() - _NEAR) : match.start()].rpartition("\n")[2]
+    after = match.string[match.end() : match.end() + _NEAR].partition("\n")[0]
+    return _DENIED.search(before) is not None or _GONE.match(after) is not None
 
 
 def _text(block: bytes, start: int, end: int) -> str:

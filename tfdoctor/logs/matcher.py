@@ -12,10 +12,10 @@ from tfdoctor.logs.reader import Block
 from tfdoctor.tables.log_rows import KnownError
 
 #: Line numbers kept for one message. The count goes on, so that memory stays constant.
-KEPT_LINES = 1000
+KEPT_LINES = 200
 #: A message that was there so many times is not looked for any longer, but in the last lines: a log that repeats one
 #: line stays fast.
-ENOUGH = 1000
+ENOUGH = 200
 #: The same for a message that only states facts, or that is harmless.
 ENOUGH_MILD = 100
 #: A message whose words were in so many lines in vain, for each time that it was there, is looked for in one block of

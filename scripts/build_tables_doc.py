@@ -64,10 +64,23 @@ An empty cell means: not known, or there is none.
 replaces the whole folder. A key that is missing or unknown, or a value of the wrong kind, is an error that names
 the file, the row and the key.
 
-**How they stay true.** `scripts/refresh_tables.py` rebuilds the rows that follow from package metadata, wheels
-and headers (tensorflow, companions, plugins, distributions, nccl, error_codes) through the index that pip is
-configured for, and shows the differences before it writes them; ranges that pip resolves anew every day are
-resolved again. `--check` compares the two newest TensorFlow releases and is for continuous integration.
+**How they stay true.** `scripts/refresh_tables.py` rebuilds what follows from package metadata, wheels and headers
+through the index that pip is configured for, and shows the differences before it writes them; ranges that pip
+resolves anew every day are resolved again. `--check` compares the two newest TensorFlow releases and is for
+continuous integration. It rebuilds:
+
+| table | rebuilt | by hand |
+| --- | --- | --- |
+| companions, nccl | everything | |
+| tensorflow | everything else | where sources differ; the cuDNN of releases whose wheels hold no header of it |
+| error_codes | names and numbers | meaning, advice |
+| plugins | versions, Pythons, systems, and TensorFlow where the metadata names it (grade *measured*) | TensorFlow otherwise, notes |
+| distributions | the last version | the rest |
+| cudnn | GPU code | versions, drivers, lowest compute capability |
+| cuda_libraries | names from CUDA 11.1 on | names before |
+| compute_capabilities | first and last toolkit from CUDA 11.8 on | toolkits before, drivers, number formats |
+
+All other tables are entered by hand from what each row's source names: no wheel says it.
 """
 
 

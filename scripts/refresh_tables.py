@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Rebuild the rows of compat/ that follow from package metadata and wheels, and show what would change.
+"""Rebuild what follows from package metadata and wheels in the rows of compat/, and show what would change.
 
     python scripts/refresh_tables.py                     shows the differences
     python scripts/refresh_tables.py --write             writes them
@@ -25,7 +25,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(REPOSITORY / "scripts"), str(REPOSITORY)]
 
 from packaging.version import Version  # noqa: E402
-from refresh import codes, companions, nccl, plugins, tensorflow  # noqa: E402
+from refresh import codes, companions, cudnn, libraries, nccl, plugins, ptxas, tensorflow  # noqa: E402
 from refresh.index import Index  # noqa: E402
 
 COMPAT = REPOSITORY / "compat"
@@ -81,6 +81,9 @@ def rebuild_distributions(index: Index, old: list[dict[str, Any]], today: str) -
 Rebuild = Callable[[Index, list[dict[str, Any]], str], list[dict[str, Any]]]
 TABLES: dict[str, Rebuild] = {
     "companions": rebuild_companions,
+    "compute_capabilities": ptxas.rows,
+    "cuda_libraries": libraries.rows,
+    "cudnn": cudnn.rows,
     "distributions": rebuild_distributions,
     "error_codes": codes.rows,
     "nccl": rebuild_nccl,

@@ -26,7 +26,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPOSITORY / "scripts"))
 
 import refresh_tables  # noqa: E402
-from refresh import codes, companions, nccl, plugins, tensorflow, wheel  # noqa: E402
+from refresh import codes, companions, cudnn, libraries, nccl, plugins, ptxas, tensorflow, wheel  # noqa: E402
 from refresh.fatbin import MAGIC, scan  # noqa: E402
 from refresh.index import Index, configured_index  # noqa: E402
 from refresh.resolve import resolved  # noqa: E402
@@ -147,6 +147,32 @@ def packed(name: str, version: str, requires: list[str], members: dict[str, byte
     return out.getvalue()
 
 
+#: Retired architectures keep their sm_ name among the texts of ptxas.
+PTXAS = {
+    "12.6.85": b"\0sm_50\0lto_50\0sm_35\0sm_90a\0lto_90a\0lto_90\0",
+    "12.8.93": b"\0sm_50\0lto_50\0lto_90\0lto_101\0lto_120f\0",
+    "13.0.88": b"\0sm_50\0lto_90\0lto_120\0",
+}
+
+
+def nvidia_libraries(suffix: str, first: str, last: str, differ: dict[str, tuple[str, str]]) -> dict[str, dict]:
+    """The projects of a CUDA major version: two releases of each, with libraries named after the major version."""
+    projects: dict[str, dict] = {}
+    for component, project in libraries.PROJECTS.items():
+        listed = projects.setdefault(project + suffix, {})
+        for number, version in enumerate((first, last)):
+            name = differ.get(component, (f"lib{component}.so.{version[:2]}",) * 2)[number]
+            held = (
+                [name]
+                if component not in ("cublas", "cublasLt")
+                else [f"lib{c}.so.{version[:2]}" for c in ("cublas", "cublasLt")]
+            )
+            wheel_name = f"{(project + suffix).replace('-', '_')}-{version}-py3-none-manylinux2014_x86_64.whl"
+            files = {f"nvidia/lib/{file}": b"" for file in (*held, f"{held[0]}.2024.3")}
+            listed[wheel_name] = packed(project, version, [], files)
+    return projects
+
+
 @pytest.fixture
 def index(monkeypatch, tmp_path):
     """An index with a TensorFlow, cuDNNs, a companion, a plug-in and an NCCL."""
@@ -174,7 +200,9 @@ def index(monkeypatch, tmp_path):
             "tensorflow-2.21.0rc0-cp311-cp311-manylinux_2_17_x86_64.whl": packed("tensorflow", "2.21.0rc0", [], {}),
         },
         "nvidia-cudnn-cu12": {
-            f"nvidia_cudnn_cu12-{v}-py3-none-manylinux_2_27_x86_64.whl": packed("nvidia_cudnn_cu12", v, [], {})
+            f"nvidia_cudnn_cu12-{v}-py3-none-manylinux_2_27_x86_64.whl": packed(
+                "nvidia_cudnn_cu12", v, [], {"nvidia/cudnn/lib/libcudnn_ops.so.9": LIBRARY}
+            )
             for v in ("9.3.0.75", "9.28.0.42", "10.1")
         },
         "tf-keras": {
@@ -188,6 +216,17 @@ def index(monkeypatch, tmp_path):
         "tensorflow-metal": {
             "tensorflow_metal-1.2.0-cp311-cp311-macosx_12_0_arm64.whl": packed("tensorflow_metal", "1.2.0", [], {}),
         },
+        "nvidia-cuda-nvcc-cu11": {},
+        "nvidia-cuda-nvcc": {},
+        "nvidia-cuda-nvcc-cu12": {
+            f"nvidia_cuda_nvcc_cu12-{v}-py3-none-manylinux2014_x86_64.whl": packed(
+                "nvidia_cuda_nvcc_cu12", v, [], {"nvidia/cuda_nvcc/bin/ptxas": names}
+            )
+            for v, names in PTXAS.items()
+        },
+        **nvidia_libraries("-cu11", "11.7.99", "11.8.89", {"cupti": ("libcupti.so.11.7", "libcupti.so.11.8")}),
+        **nvidia_libraries("-cu12", "12.0.76", "12.9.79", {}),
+        **nvidia_libraries("", "13.0.48", "13.5.37", {}),
         "nvidia-nccl-cu11": {},
         "nvidia-nccl-cu13": {},
         "tensorflow-gpu": {},
@@ -240,6 +279,42 @@ def test_companions_and_nccl_are_rebuilt(index):
     assert (row["version"], row["tensorflow"], row["how"]) == ("2.20.1", "<2.21,>=2.20", "requires")
     (row,) = nccl.rows(index[0], {}, "2026-11-30")
     assert row["machine_code"] == ["sm_60", "sm_80", "sm_90"] and row["ptx_isa"] == "8.5"
+
+
+def test_library_names_are_file_names_that_the_oldest_and_newest_wheel_share(index):
+    old = [{"cuda": asked, "sonames": {}, "source": "a person"} for asked in (">=10.2,<11", ">=11.1,<12", ">=12.0,<13")]
+    earlier, eleven, twelve = libraries.rows(index[0], old, "2026-12-01")
+    assert earlier == old[0]
+    assert eleven["sonames"]["cublasLt"] == "libcublasLt.so.11" and "cupti" not in eleven["sonames"]
+    assert twelve["sonames"]["cupti"] == "libcupti.so.12"
+    assert twelve["source"] == "file names in the nvidia-*-cu12 wheels of CUDA 12.0 to 12.9"
+
+
+def test_toolkits_of_capabilities_come_from_ptxas_as_far_as_there_are_wheels(index, capsys):
+    old = [
+        {"compute_capability": c, "first_cuda": first, "last_cuda": "0.0"}
+        for c, first in (("3.5", "5.0"), ("5.0", "6.0"), ("9.0", "11.8"), ("10.1", "0.0"))
+    ]
+    found = ptxas.rows(index[0], old, "2026-12-01")
+    assert [(row["first_cuda"], row["last_cuda"]) for row in found] == [
+        ("5.0", "0.0"),
+        ("6.0", "12.8"),
+        ("11.8", None),
+        ("12.8", "12.8"),
+    ]
+    assert "no row for 12.0" in capsys.readouterr().err
+
+
+def test_the_code_of_cudnn_is_that_of_the_newest_wheel_in_the_range(index):
+    old = [
+        {"versions": asked, "cuda_major": major, "machine_code": [], "source": "a page"}
+        for asked, major in ((">=7.6,<8", "10"), (">=8.8,<9", "12"), (">=9.11,<10", "12"))
+    ]
+    earlier, without, newest = cudnn.rows(index[0], old, "2026-12-01")
+    assert (earlier, without) == (old[0], old[1])
+    assert newest["machine_code"] == ["sm_60", "sm_80", "sm_90", "compute_90"]
+    assert newest["source"].startswith("a page; GPU code: libcudnn_ops.so.9 in nvidia_cudnn_cu12-9.28.0.42-")
+    assert cudnn.rows(index[0], [newest], "2026-12-01") == [newest]
 
 
 def test_plugins_keep_what_a_person_wrote_of_tensorflow(index):

@@ -32,6 +32,7 @@ HEADERS = (
     Header("cudnn", "nvidia-cudnn-cu12", ("9", "10"), "cudnn_graph.h", _CUDNN),
     Header("cudnn8", "nvidia-cudnn-cu11", ("8", "9"), "cudnn_ops_infer.h", _CUDNN),
     Header("nccl", "nvidia-nccl-cu12", ("2", "3"), "nccl.h", r"(nccl(?:Success|\w*Error|InvalidArgument|InvalidUsage|InProgress|Timeout))\s*=\s*(\d+)"),
+    Header("nvml", "nvidia-nvml-dev", ("13", "14"), "nvml.h", r"(NVML_SUCCESS|NVML_ERROR_\w+)\s*=\s*(\d+)"),
 )  # fmt: skip
 
 
@@ -77,7 +78,7 @@ def _reader(member: str) -> Callable[[RemoteZip], str]:
 
 
 def _new(header: Header, name: str, version: Version, today: str) -> dict[str, Any]:
-    words = re.sub(r"^(CUDA_ERROR_|cudaError|CUDNN_STATUS_|CUBLAS_STATUS_|nccl)", "", name)
+    words = re.sub(r"^(CUDA_ERROR_|cudaError|CUDNN_STATUS_|CUBLAS_STATUS_|nccl|NVML_ERROR_)", "", name)
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", words).replace("_", " ").lower()
     return {
         "api": header.api,

@@ -111,6 +111,59 @@ def test_one_broken_gpu_of_two_leaves_the_other() -> None:
     assert verdict(facts.WORKSTATION, blocks_first).gpu == "no"
 
 
+@rule("TFD999", Severity.ERROR, blocks=True)
+def blocks_second(gpus: Gpus):
+    """Another fault."""
+    return Diagnosis("GPU 1 is broken", gpus=(1,))
+
+
+def test_two_faults_that_leave_no_gpu_between_them() -> None:
+    two = facts.WORKSTATION.but(facts.gpus(facts.gpu(0), facts.gpu(1)))
+    said = verdict(two, blocks_first, blocks_second)
+    assert (said.gpu, said.because) == ("no", "blocks-first")
+
+
+TWO = facts.gpus(facts.gpu(0), facts.gpu(1))
+MIXED = facts.gpus(facts.gpu(0), facts.gpu(1, name="NVIDIA GeForce GTX 1060"))
+
+
+@pytest.mark.parametrize(
+    ("gpus", "variables", "said"),
+    [
+        (TWO, {}, "1"),
+        (TWO, {"CUDA_VISIBLE_DEVICES": "0"}, "no"),
+        (TWO, {"CUDA_VISIBLE_DEVICES": "1"}, "1"),
+        (TWO, {"CUDA_VISIBLE_DEVICES": "0;1"}, "no"),
+        (TWO, {"CUDA_VISIBLE_DEVICES": "1,7,0"}, "1"),
+        (TWO, {"CUDA_VISIBLE_DEVICES": facts.gpu(0).uuid}, "no"),
+        (MIXED, {"CUDA_VISIBLE_DEVICES": "0", "CUDA_DEVICE_ORDER": "PCI_BUS_ID"}, "no"),
+        (MIXED, {"CUDA_VISIBLE_DEVICES": "0"}, "1"),  # CUDA's 0 may be the driver's 1
+    ],
+)
+def test_a_broken_gpu_and_hidden_ones(gpus, variables: dict[str, str], said: str) -> None:
+    """GPU 0 is broken: which are left is counted without the hidden ones."""
+    found = verdict(facts.WORKSTATION.but(gpus, facts.environment(**variables)), blocks_first)
+    assert found.gpu == ("no" if said == "no" else "yes"), found
+    assert " x " not in found.summary
+
+
+@pytest.mark.parametrize(
+    ("gpus", "variables", "says"),
+    [
+        (TWO, {}, "use 2 x NVIDIA GeForce RTX 3090."),
+        (TWO, {"CUDA_VISIBLE_DEVICES": "1"}, "use NVIDIA GeForce RTX 3090."),
+        (facts.gpus(facts.gpu(name="")), {}, "use a GPU that does not tell its name."),
+    ],
+)
+def test_yes_names_the_gpus_that_are_used(gpus, variables: dict[str, str], says: str) -> None:
+    assert says in verdict(facts.WORKSTATION.but(gpus, facts.environment(**variables)), may_be_silent).summary
+
+
+def test_where_cuda_counts_others_its_word_is_told() -> None:
+    one = facts.cuda_driver(count=1)
+    assert "use NVIDIA" in verdict(facts.WORKSTATION.but(TWO, one), may_be_silent).summary
+
+
 def listed(gpus: int, state: str = "passed") -> SmokeResults:
     result = SmokeResult("devices", state, "d", measured={"gpus": gpus}, tensorflow="2.20.0")
     return SmokeResults((result,), (), (), "tfdoctor smoke")

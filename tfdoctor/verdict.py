@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Optional
+from typing import Optional, TypeVar
 
 from tfdoctor.contradictions import contradictions
 from tfdoctor.engine import Facts
 from tfdoctor.i18n import _
 from tfdoctor.model import Diagnosis, NotApplicable, Outcome, Severity, Status, Unavailable, Verdict
+from tfdoctor.probes.cuda_driver import CudaDriver
+from tfdoctor.probes.environment import Environment
 from tfdoctor.probes.gpu_machine import GpuMachine
 from tfdoctor.probes.libraries import DriverLibrary, Libraries
 from tfdoctor.probes.nvml import Driver, Gpus
 from tfdoctor.probes.smoke import SmokeResults
 from tfdoctor.probes.tensorflow import TensorFlow
+from tfdoctor.rules._hints import numbered_alike, starts, visible
+
+T = TypeVar("T")
+_UNNAMED = _("a GPU that does not tell its name")
 
 # What must have been seen before anybody may say "yes".
 DECISIVE = (GpuMachine, Driver, Gpus, TensorFlow, Libraries, DriverLibrary)
@@ -25,7 +31,9 @@ def decide(outcomes: Sequence[Outcome], facts: Facts) -> Verdict:
     """The verdict over all outcomes, folded or not."""
     blocking = [o for o in outcomes if o.rule.blocks]
     found = [o for o in blocking if o.status is Status.FOUND]
-    certain = [o for o in found if _for_certain(o, facts)]
+    hit = {index for o in found for d in _sure(o) for index in d.gpus}
+    whole = [o for o in found if any(not d.gpus for d in _sure(o))]
+    certain = whole or ([o for o in found if _sure(o)] if hit and not _left(facts, hit) else [])
     if certain:
         root = _root_of(certain, outcomes)
         return Verdict(
@@ -39,7 +47,7 @@ def decide(outcomes: Sequence[Outcome], facts: Facts) -> Verdict:
     reasons += _not_seen(facts)
     if reasons:
         return Verdict("unknown", None, _("Cannot tell: {reasons}.").format(reasons=_and_more(reasons)), "unknown")
-    return Verdict("yes", None, _usable(facts), "yes")
+    return Verdict("yes", None, _usable(facts, hit), "yes")
 
 
 def prove(predicted: Verdict, smoke: SmokeResults) -> Verdict:
@@ -73,17 +81,25 @@ def _mere(diagnosis: Diagnosis) -> bool:
     return diagnosis.severity is Severity.INFO or diagnosis.blocks is False
 
 
-def _for_certain(outcome: Outcome, facts: Facts) -> bool:
-    """Does what a blocking rule found leave no GPU to use? A diagnosis of some GPUs leaves the others."""
-    sure = [d for d in outcome.diagnoses if not _unsure(outcome, d) and d.blocks is not False]
-    if any(not d.gpus for d in sure):
-        return True
-    hit = {index for d in sure for index in d.gpus}
+def _sure(outcome: Outcome) -> list[Diagnosis]:
+    """What leaves no GPU to use, or (with `gpus`) not these."""
+    return [d for d in outcome.diagnoses if not _unsure(outcome, d) and d.blocks is not False]
+
+
+def _left(facts: Facts, hit: Collection[int]) -> list[str]:
+    """The models of the GPUs that are not hidden, not lost and not among `hit`."""
+    gpus, environment = _told(facts, Gpus), _told(facts, Environment)
+    if gpus is None:
+        return [_UNNAMED]
+    chosen = visible(gpus, environment) if numbered_alike(gpus, environment) else gpus
+    return [gpu.name or _UNNAMED for gpu in chosen if not gpu.lost and gpu.index not in hit]
+
+
+def _told(facts: Facts, kind: type[T]) -> Optional[T]:
     try:
-        usable = {gpu.index for gpu in facts.get(Gpus) if not gpu.lost}
+        return facts.get(kind)
     except (Unavailable, NotApplicable):
-        return False
-    return bool(hit) and usable <= hit
+        return None
 
 
 def _root_of(found: Sequence[Outcome], outcomes: Sequence[Outcome]) -> Outcome:
@@ -109,8 +125,12 @@ def _and_more(reasons: Sequence[str], shown: int = 3) -> str:
     return text if rest <= 0 else _("{text}; and {rest} more").format(text=text, rest=rest)
 
 
-def _usable(facts: Facts) -> str:
-    names = Counter(gpu.name for gpu in facts.get(Gpus) if not gpu.lost)
+def _usable(facts: Facts, hit: Collection[int]) -> str:
+    """The GPUs that are left, by CUDA where it started and counts others than the driver."""
+    models, cuda = _left(facts, hit), _told(facts, CudaDriver)
+    if cuda is not None and starts(cuda) and len(cuda.devices) != len(models) + len(hit):
+        models = [device.name or _UNNAMED for device in cuda.devices]
+    names = Counter(models)
     listed = ", ".join(f"{count} x {name}" if count > 1 else name for name, count in names.items())
     return _("TensorFlow {version} will use {gpus}.").format(version=facts.get(TensorFlow).version, gpus=listed)
 

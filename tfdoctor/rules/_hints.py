@@ -20,6 +20,7 @@ from tfdoctor.probes.parse.dmesg import Xid
 from tfdoctor.probes.pci import Pci, PciDevice
 from tfdoctor.probes.platform import Platform
 from tfdoctor.probes.surroundings import Container, Job
+from tfdoctor.rules.configuration._visible import read
 from tfdoctor.tables import Tables
 
 GIB = 1024**3
@@ -182,21 +183,28 @@ def consumer(tables: Tables, gpu: Gpu) -> bool:
 
 
 def visible(gpus: Gpus, environment: Optional[Environment]) -> tuple[Gpu, ...]:
-    """The GPUs that CUDA_VISIBLE_DEVICES leaves. By number only where the numbers are those of PCI order or all GPUs
-    are the same model; where that cannot be told, as many GPUs as it names are not chosen but all are returned."""
+    """The GPUs that CUDA_VISIBLE_DEVICES leaves. Where its numbers may be others than the driver's, one is taken for the
+    driver's all the same (it is one), and instead of several all GPUs are returned; likewise where it names MIG instances."""
     value = environment.variables.get("CUDA_VISIBLE_DEVICES") if environment else None
-    if value is None or environment is None:
+    if value is None:
         return tuple(gpus)
-    words = [w.strip() for w in value.split(",") if w.strip()]
-    chosen = [
-        g
-        for w in words
-        for g in gpus
-        if (w.isdigit() and g.index == int(w)) or (not w.isdigit() and g.uuid.startswith(w))
-    ]
-    by_number = any(w.isdigit() for w in words)
-    same = len({g.name for g in gpus}) == 1 or environment.get("CUDA_DEVICE_ORDER") == "PCI_BUS_ID"
-    return tuple(chosen) if len(chosen) < 2 or same or not by_number else tuple(gpus)
+    chosen = read(value, len(gpus), tuple(g.uuid for g in gpus if g.uuid)).chosen
+    if chosen and any(g.mig for g in gpus):
+        return tuple(gpus)
+    if len(chosen) > 1 and not numbered_alike(gpus, environment):
+        return tuple(gpus)
+    return tuple(g for c in chosen for g in gpus if (g.index == int(c) if c.isdigit() else _begins(g.uuid, c)))
+
+
+def numbered_alike(gpus: Gpus, environment: Optional[Environment]) -> bool:
+    """Whether CUDA's numbers are the driver's, or it does not matter: CUDA counts the fastest first, the driver by bus."""
+    variables = environment.variables if environment else {}
+    by_number = not variables.get("CUDA_VISIBLE_DEVICES", "GPU-").startswith("GPU-")
+    return not by_number or len({g.name for g in gpus}) == 1 or variables.get("CUDA_DEVICE_ORDER") == "PCI_BUS_ID"
+
+
+def _begins(uuid: str, text: str) -> bool:
+    return uuid.lower().startswith(text.lower())
 
 
 def listed(indices: Iterable[int]) -> str:

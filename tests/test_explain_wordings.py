@@ -184,3 +184,69 @@ def test_a_message_that_somebody_says_is_not_there(prose: str) -> None:
 )
 def test_a_message_that_somebody_quotes(prose: str) -> None:
     assert causes(prose)[0] == "gpu-memory-held-by-other-process"
+
+
+ISSUE_2020 = """
+**System information**
+- OS Platform and Distribution (e.g., Linux Ubuntu 16.04): Windows 10 Pro
+- TensorFlow version (use command below): v2.3.0-rc2-23-gb36436b087 2.3.0
+- Python version: 3.8.5
+- CUDA/cuDNN version: 10.1.243/7.6.5
+- GPU model and memory: NVIDIA Quadro P2000 4GB
+"""
+ISSUE_2024 = """
+### TensorFlow version
+
+2.17.0
+
+### OS platform and distribution
+
+Linux Ubuntu 22.04
+
+### Python version
+
+3.10.12
+
+### CUDA/cuDNN version
+
+CUDA 12.3, cuDNN 8.9.7
+
+### GPU model and memory
+
+_No response_
+"""
+
+
+def test_the_template_of_a_bug_report_is_read() -> None:
+    old, new = ask(ISSUE_2020).situation, ask(ISSUE_2024).situation
+    assert {n: old[n] for n in ("os", "tensorflow", "python", "cuda", "cudnn", "compute_capability")} == {
+        "os": "windows",
+        "tensorflow": "2.3.0",
+        "python": "3.8.5",
+        "cuda": "10.1.243",
+        "cudnn": "7.6.5",
+        "compute_capability": "6.1",
+    }
+    assert {n: new.get(n) for n in ("os", "tensorflow", "python", "cuda", "cudnn", "gpu")} == {
+        "os": "linux",
+        "tensorflow": "2.17.0",
+        "python": "3.10.12",
+        "cuda": "12.3",
+        "cudnn": "8.9.7",
+        "gpu": None,
+    }
+
+
+def test_what_a_program_prints_outweighs_what_somebody_filled_in() -> None:
+    assert ask(ISSUE_2024 + "tensorflow==2.16.1\n").situation["tensorflow"] == "2.16.1"
+
+
+@pytest.mark.parametrize(
+    "between", ["", "2024-05-01 12:00:00: I a/b.cc:1] said while it looked\n"], ids=["at once", "after a line"]
+)
+def test_an_interactive_session_answers_on_a_later_line(between: str) -> None:
+    log = f">>> tf.test.is_built_with_cuda()\n{between}False\n"
+    assert causes(log, "os=linux")[0] in ("cpu-only-build", "cpu-only-build-mislabelled")
+    assert not causes(log.replace("False", "True"))
+    listed = f">>> tf.config.list_physical_devices('GPU')\n{between}[]\n"
+    assert ask(listed).answers and not ask(listed.replace("[]", "[PhysicalDevice(name='x')]")).answers

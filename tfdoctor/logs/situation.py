@@ -14,6 +14,7 @@ from typing import Optional
 
 from packaging.version import InvalidVersion, Version
 
+from tfdoctor.logs.given import understand
 from tfdoctor.logs.matcher import Scan
 from tfdoctor.tables import Tables, fits
 from tfdoctor.tables.log_rows import Clue, Condition
@@ -26,6 +27,14 @@ Situation = Mapping[str, str]
 _LAST_LINES = 3
 
 
+#: Groups of patterns that take a person's words: `said_os` and so on.
+_SAID = "said_"
+#: A field of a bug report that nobody filled in.
+_OPEN = re.compile(r"n/?a\b|none\b|no\b|unknown|not |-+$|_?no response", re.IGNORECASE)
+#: What `git describe` says of a build, before its version.
+_GIT_DESCRIBE = re.compile(r"v?\d[\w.-]*-g[0-9a-f]{6,40}\s+(?=\d)|\bunknown\s+(?=\d)")
+
+
 def stated_by_log(scan: Scan, tables: Tables) -> dict[str, str]:
     """What the known messages state: the constants of their rows and the named groups of their patterns. `ends_with`: the
     ids of the messages in the log's last lines."""
@@ -33,9 +42,12 @@ def stated_by_log(scan: Scan, tables: Tables) -> dict[str, str]:
     last = [f.row.id for f in scan.found if f.row.role != "fact" and f.last > scan.lines - _LAST_LINES]
     if scan.lines > 1:
         facts["ends_with"] = "|".join(last)
+    said: dict[str, str] = {}
     for item in scan.found:
         for name, value in (*item.row.states.items(), *item.values.items()):
-            facts.setdefault(name, value.strip())
+            (said if name.startswith(_SAID) else facts).setdefault(name, value.strip())
+    for name, fact in _reported(said, tables).items():
+        facts.setdefault(name, fact)
     if "gpu" in facts and "compute_capability" not in facts:
         card = tables.gpu(facts["gpu"])
         if card is not None:
@@ -43,6 +55,16 @@ def stated_by_log(scan: Scan, tables: Tables) -> dict[str, str]:
     if "tag" in facts and "python" not in facts:
         facts["python"] = f"{facts['tag'][0]}.{facts['tag'][1:]}"
     return facts
+
+
+def _reported(said: Mapping[str, str], tables: Tables) -> dict[str, str]:
+    """What somebody filled into the template of a bug report, understood as --given is; a field left open says nothing."""
+    filled = {name[len(_SAID) :]: words for name, words in said.items() if not _OPEN.match(words)}
+    if "tensorflow" in filled:
+        filled["tensorflow"] = _GIT_DESCRIBE.sub("", filled["tensorflow"])
+    if "cuda" in filled:
+        filled["cuda"], _slash, filled["cudnn"] = re.sub(r"[,;&]| and ", "/", filled["cuda"], count=1).partition("/")
+    return understand([f"{key}={words}" for key, words in filled.items() if words.strip()], tables)
 
 
 def speaks(clue: Clue, situation: Situation, seen: Iterable[str]) -> int:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 
 #: Columns that a terminal may have. Narrower, and lines of one length are a table; wider, and they are a log's own.
-_NARROWEST, _WIDEST = 60, 250
+_NARROWEST, _WIDEST = 79, 250
 #: The width that terminals have unless somebody changes it: here one full line is enough to tell.
 _USUAL = 80
 
-#: How a line begins that is no other's rest: a date, a level, an indented or empty line, a table, a prompt, a traceback.
+#: How a line begins that is no other's rest: a date, a level, an indented or empty line, a table, a list, a prompt, a traceback.
 _NEW = re.compile(
-    r"\d{4}-\d\d-\d\d|\[ *\d+\.\d|[EFIW]\d{4} \d\d:|[EFIW] \w+/|(?:DEBUG|INFO|WARNING|ERROR|FATAL|CRITICAL)[: ]|\s\s|\t|\r?$|\||\+-|>>> |\$ |Traceback|\w+Error: "
+    r"\d{4}-\d\d-\d\d|\[ *\d+\.\d|[EFIW]\d{4} \d\d:|[EFIW] \w+/|(?:DEBUG|INFO|WARNING|ERROR|FATAL|CRITICAL)[: ]|\s\s|\t|[-*] |\r?$|\||\+-|>>> |\$ |Traceback|\w+Error: "
 )
 #: How a line ends that is complete whatever its length: a table's border.
-_CLOSED = re.compile(r"[|+=\-]\r?$")
+_CLOSED = re.compile(r"(?:[|+]|={3}|-{3})\r?$")
 
 
 def unwrapped(text: bytes) -> bytes:

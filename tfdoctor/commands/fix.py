@@ -17,7 +17,8 @@ from tfdoctor.checkup import Examination, examine
 from tfdoctor.children import Children
 from tfdoctor.fixes import activation, journal
 from tfdoctor.fixes import apply as applying
-from tfdoctor.fixes.installer import elsewhere, installer_of
+from tfdoctor.fixes.download import measured
+from tfdoctor.fixes.installer import Installer, elsewhere, installer_of
 from tfdoctor.fixes.packages import World
 from tfdoctor.fixes.plan import Plan, Step, make
 from tfdoctor.host import Host
@@ -25,6 +26,7 @@ from tfdoctor.i18n import _
 from tfdoctor.model import BadInput, Report, Safety, Severity, Unavailable
 from tfdoctor.opening import open_host
 from tfdoctor.progress import Progress
+from tfdoctor.scrub import Scrubber
 from tfdoctor.tables import Tables
 from tfdoctor.tables.rows import TfRelease
 
@@ -86,7 +88,10 @@ def command(
         with Progress(machine.waiting_for):
             seen = examine(machine)
         plan = plan_of(seen, keep=keep, only=_known(only), live=machine.live)
-        click.echo(rendered(plan, form), nl=False)
+        if machine.live:
+            with Progress(lambda: (_("the package index"),)):
+                plan = measured(plan, _installer(seen.report), children)
+        click.echo(rendered(plan, form, Scrubber.of(machine)), nl=False)
         if not dry_run:
             sys.exit(_apply(plan, seen.report, children, python, yes=yes, include=include))
     except applying.Failed as why:
@@ -112,10 +117,15 @@ def plan_of(seen: Examination, *, keep: Sequence[str] = (), only: Sequence[str] 
     for name in keep:
         if installed is None or not installed.version(name.lower().replace("_", "-")):
             raise BadInput(_("--keep {name}: no such distribution is installed here.").format(name=name))
-    installer = installer_of(interpreter, installed, shutil.which if live else elsewhere)
     tables = Tables()
     world = World(installed, interpreter, tables, _lowest(seen.report), lambda: _releases(seen, tables))
-    return make(seen.report, installer, world, keep=keep, only=only, shell=_shell(seen.report))
+    return make(seen.report, _installer(seen.report, live), world, keep=keep, only=only, shell=_shell(seen.report))
+
+
+def _installer(report: Report, live: bool = True) -> Installer:
+    """How packages are put into the environment that was looked at."""
+    found = report.facts.get("interpreter"), report.facts.get("distributions")
+    return installer_of(*found, shutil.which if live else elsewhere)
 
 
 def _known(only: Sequence[str]) -> tuple[str, ...]:
@@ -160,12 +170,13 @@ def _shell(report: Report) -> str:
     return {"fish": "fish", "csh": "csh", "tcsh": "csh"}.get(name, "posix")
 
 
-def rendered(plan: Plan, form: str) -> str:
-    """The plan in one format."""
+def rendered(plan: Plan, form: str, scrub: Optional[Scrubber] = None) -> str:
+    """The plan in one format; JSON leaves the machine."""
     from tfdoctor.render import plan_json, plan_sh, plan_text
 
-    renders = {"text": plan_text.render, "json": plan_json.render, "sh": plan_sh.render}
-    return renders[form](plan)
+    if form == "json":
+        return plan_json.render(plan, scrub)
+    return plan_sh.render(plan) if form == "sh" else plan_text.render(plan)
 
 
 def _apply(
@@ -176,8 +187,7 @@ def _apply(
     interpreter = report.facts.get("interpreter")
     if interpreter is None:
         raise applying.Failed(_("nothing was changed: the target interpreter could not be looked at"))
-    installer = installer_of(interpreter, report.facts.get("distributions"))
-    target = applying.target_of(interpreter, installer, children)
+    target = applying.target_of(interpreter, _installer(report), children)
     record = applying.apply(plan, target, children, consent(yes, include), tell)
     left = _check_again(record, report, python)
     for code in sorted(plan.codes - set(record.before)):

@@ -22,14 +22,19 @@ FIRST_DRY_RUN = "22.2"
 @dataclass(frozen=True)
 class Installer:
     """`tool` is "pip", "uv" or "conda". `refusal` tells why nothing may be installed here, "" when it may.
-    `can_ask`: the tool can tell whether requirements can be met without installing them."""
+    `version` is that of pip, "" for another tool."""
 
     tool: str
     python: str
     prefix: str
     refusal: str = ""
     program: str = ""
-    can_ask: bool = True
+    version: str = ""
+
+    @property
+    def can_ask(self) -> bool:
+        """Whether the tool can tell if requirements can be met without installing them."""
+        return self.tool != "pip" or at_least(self.version, FIRST_DRY_RUN)
 
     def install(self, requirements: Sequence[str], *, no_deps: bool = False, force: bool = False) -> tuple[str, ...]:
         """The argument list that installs `requirements`."""
@@ -99,7 +104,7 @@ def installer_of(
         )
         return Installer("pip", path, prefix, text.format(path=path))
     if interpreter.pip:
-        return Installer("pip", path, prefix, can_ask=_at_least(interpreter.pip, FIRST_DRY_RUN))
+        return Installer("pip", path, prefix, version=interpreter.pip)
     uv = which("uv")
     if uv is not None:
         return Installer("uv", path, prefix, program=uv)
@@ -129,7 +134,8 @@ def _conda_owns_tensorflow(distributions: Optional[Distributions]) -> bool:
     )
 
 
-def _at_least(version: str, least: str) -> bool:
+def at_least(version: str, least: str) -> bool:
+    """Whether a version is `least` or newer; one that cannot be read is not."""
     try:
         return Version(version) >= Version(least)
     except InvalidVersion:

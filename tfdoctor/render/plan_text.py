@@ -48,7 +48,7 @@ def details(step: Step) -> Iterator[tuple[str, str]]:
     """(label, text) of what is to be known of a step before it is done."""
     if step.changes:
         yield _("changes"), step.changes
-    if step.download_mib:
+    if step.download_mib is not None:
         yield _("download"), _("at most {mib} MiB").format(mib=step.download_mib)
     elif step.kind == "packages":
         yield _("download"), _("not known beforehand; the package index tells")

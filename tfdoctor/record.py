@@ -30,7 +30,7 @@ from tfdoctor.probes.fabric import PID_FILES, Fabric
 from tfdoctor.probes.interpreter import Distributions
 from tfdoctor.probes.kernel_driver import KernelModuleFile
 from tfdoctor.probes.platform import Platform, Shm
-from tfdoctor.scrub import Scrubber, strings
+from tfdoctor.scrub import Scrubber
 
 LOGS = ("dmesg.txt", "journal.txt")  # two sources of one log
 KEEP = ".keep"  # in an empty folder, because archives and version control forget empty folders
@@ -182,9 +182,8 @@ class _Recording:
         self._nvml = _quietly(host.nvml)
         self._target = _quietly(host.target_answer)
         self._environment = reduced(_quietly(host.env) or {})
-        for known in (self._nvml, self._target):
-            for text in strings(known):
-                self._scrub.learn(text)
+        for known in (self._nvml, self._target, self._environment):
+            self._scrub.learn_value(known)
         for done in self._captures.values():
             self._scrub.learn(done.stdout)
 
@@ -236,8 +235,8 @@ class _Recording:
                 yield name, done.stdout if done.stdout.strip() else done.stderr
 
     def _environment_text(self) -> str:
-        rows = (f"{name}={' '.join(value.splitlines())}" for name, value in self._environment.items())
-        return "".join(f"{self._scrub.text(row)}\n" for row in rows)
+        clean = self._scrub.value({name: " ".join(value.splitlines()) for name, value in self._environment.items()})
+        return "".join(f"{name}={value}\n" for name, value in clean.items())
 
     def _modinfo(self) -> str:
         """Where modinfo said nothing, what was read in the module's own file."""

@@ -1,8 +1,11 @@
 """Takes out of a text what would name a person or a machine, and leaves what a diagnosis needs.
 
 What goes: user names, host names, home folders, e-mail, IP and MAC addresses, serial numbers, UUIDs, tokens, keys,
-passwords. What stays: versions (also those with four parts, which look like addresses), PCI addresses, paths.
-Equal things become equal things, so that CUDA_VISIBLE_DEVICES=GPU-… still names the GPU that it named.
+passwords. What stays: versions, PCI addresses, paths. Equal things become equal things, so that
+CUDA_VISIBLE_DEVICES=GPU-… still names the GPU that it named.
+
+10.3.2.106 is a version of cuRAND or an address. It is a version where a field named for one holds it (and then
+everywhere in this machine's texts), or where the text around it says so; anything else of that form is an address.
 """
 
 from __future__ import annotations
@@ -39,11 +42,13 @@ _PART_OF_UUID = re.compile(r"\b(GPU|MIG)-([0-9a-fA-F]{4}[0-9a-fA-F-]*)(?![\w])")
 _SECRET_NAME = r"(?:token(?!i[sz])s?|secret|passw(?:or)?d|passphrase|api[_-]?key|access[_-]?key|private[_-]?key|signing[_-]?key|credential|cookie)"
 _SERIAL_NAME = r"(?:\w*serial(?:[ _-]?(?:number|num|no))?|unique[ _-]?id|gpu[ _]pdi|pdi|asset[ _]?tag|machine[ _-]?id|boot[ _-]?id)"
 _BY_KEY = re.compile(rf"(?i){_SECRET_NAME}|^{_SERIAL_NAME}$|^uuid$")
+_VERSION_KEY = re.compile(r"(?i)version|^(?:driver|cuda|cudnn|nccl)$")
 
 # In this order: what contains an address or a name is taken out before the address or name alone.
 _PATTERNS: tuple[tuple[re.Pattern[str], Replacement], ...] = (
     (re.compile(r"-----BEGIN [A-Z ]+-----.*?(?:-----END [A-Z ]+-----|\Z)", re.S), REDACTED),
     (re.compile(r"\b([a-zA-Z][a-zA-Z0-9+.-]{1,20}://)[^/\s@\"'<>]{1,300}@"), rf"\1{REDACTED}@"),
+    (re.compile(r"\b([a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\s\"'<>?]{1,500}\?)[^\s\"'<>]+"), rf"\1{REDACTED}"),  # a signature, a token, a name
     (re.compile(r"(?i)\b(bearer|basic)\s+[a-z0-9+/=_.~-]{8,}"), rf"\1 {REDACTED}"),
     (re.compile(rf"(?i)\b([\w.-]*{_SECRET_NAME}[\w.-]*)([\"']?\s*[=:]\s*[\"']?)(?!\d{{1,4}}\b)([^\s\"',;&<>]+)"), rf"\1\2{REDACTED}"),
     (re.compile(r"\b(?:gh[opsur]_|github_pat_|glpat-|hf_|sk-|xox[abeoprs]-|npm_|pypi-|nvapi-|AIza|ya29\.)[A-Za-z0-9_\-.]{10,}"), REDACTED),
@@ -69,8 +74,9 @@ _IPV6 = re.compile(
 _IPV4 = re.compile(r"(?<![\w.])(?:0|[1-9]\d{0,2})(?:\.(?:0|[1-9]\d{0,2})){3}(?!\w|\.\w)", re.A)
 # What stands before or after a version with four parts.
 _VERSION_BEFORE = re.compile(
-    r"(?:[=<>~!]=|\.so\.|(?:version|ver|release|revision|driver|cudnn|cublas|cufft|curand|cusolver|cusparse|cupti|nccl|tensorrt|cuda)\S{0,12}[\"':=\s(v]{0,6}"
-    r"|(?:nvidia|tensor|cu|nccl)[\w-]*-|\bv)$",
+    r"(?:[=<>~!]=|\.so\.|(?<![a-z])(?:version|ver|release|revision)\S{0,12}[\"':=\s(v]{0,6}"
+    r"|(?:cudnn|cublas|cufft|curand|cusolver|cusparse|cupti|nvjitlink|nvrtc|tensorrt)[\w-]{0,12}[\"':=\s(v]{0,6}"
+    r"|(?<![a-z])(?:nvidia|tensorrt)[\w-]*-|\bv)$",
     re.I,
 )  # fmt: skip
 _VERSION_AFTER = re.compile(r"\.(?:dist-info|egg|tar|whl|zip)|-(?:py\d|cp\d|any|microsoft)|\+\w", re.I)
@@ -88,6 +94,7 @@ class Scrubber:
         self._names += [(_word(n), "host") for n in sorted(set(hosts), key=len, reverse=True) if _telling(n)]
         self._homes = [h.rstrip("/\\") for h in sorted(set(homes), key=len, reverse=True) if _personal(h)]
         self._uuids: dict[str, str] = {EFI_GLOBAL: EFI_GLOBAL}
+        self._versions: set[str] = set()
 
     @classmethod
     def of(cls, host: Host) -> Scrubber:
@@ -113,6 +120,13 @@ class Scrubber:
         for found in _UUID.finditer(text):
             self._uuid(found.group())
 
+    def learn_value(self, value: Any) -> None:
+        """Note what a JSON value holds: UUIDs, and the versions that look like addresses, by the names of their fields."""
+        for key, text in _named(value):
+            self.learn(text)
+            if _VERSION_KEY.search(key):
+                self._versions.update(found.group() for found in _IPV4.finditer(text))
+
     def text(self, text: str) -> str:
         """`text` with everything personal replaced."""
         if _PLAIN.fullmatch(text):  # most texts are: only a name could be personal in them
@@ -122,7 +136,7 @@ class Scrubber:
             text = pattern.sub(replacement, text)
         text = _UUID.sub(lambda m: self._uuid(m.group()), text)
         text = _PART_OF_UUID.sub(lambda m: f"{m.group(1)}-{self._shortened(m.group(2))}", text)
-        text = _IPV4.sub(lambda m: _address(m), _IPV6.sub(_address6, text))
+        text = _IPV4.sub(lambda m: m.group() if m.group() in self._versions else _address(m), _IPV6.sub(_address6, text))
         for home in self._homes:
             text = re.sub(re.escape(home) + r"(?![\w.-])", "/home/user", text)
         for pattern in _HOMES:
@@ -135,12 +149,12 @@ class Scrubber:
         return text
 
     def value(self, value: Any, key: str = "") -> Any:
-        """A JSON value, likewise. A whole string that is a version with four parts stays."""
+        """A JSON value, likewise; `key` is the name of the field that holds it."""
         if isinstance(value, dict):
             return {self.text(str(k)): self.value(v, str(k)) for k, v in value.items()}
         if isinstance(value, list):
             return [self.value(v, key) for v in value]
-        if not isinstance(value, str) or _IPV4.fullmatch(value):
+        if not isinstance(value, str) or (_VERSION_KEY.search(key) and _IPV4.fullmatch(value)):
             return value
         return self._by_key(key, value)
 
@@ -215,14 +229,14 @@ def _address6(found: re.Match[str]) -> str:
     return found.group() if address.is_loopback or address.is_unspecified else "2001:db8::1"
 
 
-def strings(value: Any) -> Iterator[str]:
-    """Every string in a JSON value, keys too."""
+def _named(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    """(name of the field, text) of every string in a JSON value; a key is a text without a name."""
     if isinstance(value, dict):
-        for key, inner in value.items():
-            yield str(key)
-            yield from strings(inner)
+        for name, inner in value.items():
+            yield "", str(name)
+            yield from _named(inner, str(name))
     elif isinstance(value, list):
         for inner in value:
-            yield from strings(inner)
+            yield from _named(inner, key)
     elif isinstance(value, str):
-        yield value
+        yield key, value

@@ -27,13 +27,13 @@ def write_atomically(path: Path, text: str) -> None:
 
 def write_for_a_person(path: str, text: str) -> None:
     """Write what somebody named on the command line. Raises BadInput when it cannot be written."""
-    place = Path(os.path.realpath(path))  # a link stays, and leads to the new content
+    place = Path(path)
     if place.is_dir():
         raise BadInput(_("{path} is a folder; a file is wanted.").format(path=path))
     try:
         if place.exists() and not place.is_file():  # /dev/stdout, a pipe
             place.write_text(text, encoding="utf-8")
         else:
-            write_atomically(place, text)
+            write_atomically(Path(os.path.realpath(path)), text)  # a link stays, and leads to the new content
     except OSError as error:
         raise BadInput(_("{path} cannot be written ({error}).").format(path=path, error=error)) from error

@@ -19,6 +19,7 @@ from tfdoctor.options import Seconds
 from tfdoctor.probes.nvml import Gpus, Topology
 from tfdoctor.probes.smoke import SmokeResults
 from tfdoctor.progress import Progress
+from tfdoctor.scrub import Scrubber
 from tfdoctor.smoke import plan
 from tfdoctor.smoke.baseline import Change, compare, earlier, rates_of
 from tfdoctor.smoke.results import Experiment, Sample, SmokeResult
@@ -121,7 +122,10 @@ def command(
         children.close()
         host.close()
     changes = tuple(compare(then, rates_of(smoke.results))) if then is not None else ()
-    click.echo(rendered(smoke, report, changes, form, verbose), nl=False)
+    if form == "text":
+        click.echo(shown(smoke, report, changes, verbose), nl=False)
+    else:
+        click.echo(rendered(smoke, report, changes, form, Scrubber.of(host)), nl=False)
     sys.exit(exit_code(smoke, report, changes))
 
 
@@ -224,21 +228,28 @@ def numbers(text: Optional[str]) -> Optional[list[int]]:
     return [int(part) for part in parts]
 
 
-def rendered(smoke: SmokeResults, report: Report, changes: tuple[Change, ...], form: str, verbose: bool) -> str:
-    """The results and what the rules make of them."""
-    if form == "json":
-        from tfdoctor.render import json_report
-
-        found = json_report.as_object(report)
-        value = {**as_object(smoke, found["diagnoses"]), "compared": [_change(c) for c in changes]}
-        return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+def shown(smoke: SmokeResults, report: Report, changes: tuple[Change, ...], verbose: bool) -> str:
+    """The results and what the rules make of them, on this terminal."""
     from tfdoctor.render import smoke_text, text
     from tfdoctor.terminal import colour, width
 
-    if form == "markdown":
-        return smoke_text.render(smoke, changes, style="github")
     found_text = text.render_found(report, width=width(), colour=colour(), verbose=verbose)
     return smoke_text.render(smoke, changes, verbose=verbose) + found_text
+
+
+def rendered(smoke: SmokeResults, report: Report, changes: tuple[Change, ...], form: str, scrub: Scrubber) -> str:
+    """The same as "json" or "markdown", which leave the machine."""
+    if form == "markdown":
+        from tfdoctor.render import smoke_text
+
+        return scrub.text(smoke_text.render(smoke, changes, style="github"))
+    from tfdoctor.render.json_report import as_object as report_object
+    from tfdoctor.render.outgoing import outgoing
+    from tfdoctor.render.view import Checked
+
+    diagnoses = report_object(outgoing(Checked(report), scrub).report)["diagnoses"]
+    value = {**scrub.value(as_object(smoke, [])), "diagnoses": diagnoses, "compared": [_change(c) for c in changes]}
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
 def as_object(smoke: SmokeResults, diagnoses: list[Any]) -> dict[str, Any]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
+from typing import Optional
 
 from tfdoctor import __version__
 from tfdoctor.i18n import _
 from tfdoctor.model import Fix
 from tfdoctor.render.view import Checked
+from tfdoctor.scrub import Scrubber
 
 WORDS = {"yes": _("yes"), "no": _("no"), "unknown": _("unknown")}
 
@@ -39,13 +41,14 @@ def _lines(checked: Checked) -> Iterator[str]:
         yield ""
         if not outcome.folded_under:
             for fix in diagnosis.fixes:
-                yield from _fix(fix)
+                yield from _fix(fix, checked.scrub)
     yield _("tfdoctor {version}").format(version=__version__)
 
 
-def _fix(fix: Fix) -> Iterator[str]:
+def _fix(fix: Fix, scrub: Optional[Scrubber]) -> Iterator[str]:
     yield f"- {escape(fix.title)}"
-    text = "\n".join(shell_lines(fix))
+    lines = "\n".join(shell_lines(fix))
+    text = lines if scrub is None else scrub.text(lines)
     if text:
         fence = fence_for(text)
         yield f"  {fence}"

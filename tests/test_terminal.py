@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -60,12 +61,15 @@ def test_what_ascii_gets_is_valid_inside_json(text: str) -> None:
     assert read == "".join(terminal.PLAINER.get(c, c) for c in text) or any(c in terminal.PLAINER for c in text)
 
 
-def on_a_terminal(columns: str = "80", **variables: str) -> str:
-    """What `check` prints when standard output is a terminal."""
+CHECK = ("check", "--host", str(HOST))
+
+
+def on_a_terminal(columns: str = "80", *, arguments: tuple[str, ...] = CHECK, **variables: str) -> str:
+    """What is printed when standard output is a terminal."""
     leader, follower = pty.openpty()
     kept = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "CI", "COLUMNS")}
     env = {**kept, "TERM": "xterm", "COLUMNS": columns, **variables}
-    argv = [sys.executable, "-m", "tfdoctor", "check", "--host", str(HOST)]
+    argv = [sys.executable, "-m", "tfdoctor", *arguments]
     child = subprocess.Popen(argv, stdout=follower, stderr=subprocess.DEVNULL, env=env)
     os.close(follower)
     said = b""
@@ -82,12 +86,25 @@ def on_a_terminal(columns: str = "80", **variables: str) -> str:
     return said.decode()
 
 
-def test_colours_on_a_terminal_only_and_not_when_unwanted() -> None:
-    assert "\x1b[" in on_a_terminal()
-    assert "\x1b[" not in on_a_terminal(NO_COLOR="1")
-    assert "\x1b[" not in on_a_terminal(CI="true")
-    assert "\x1b[" not in on_a_terminal(TERM="dumb")
-    assert b"\x1b[" not in run("check", "--host", str(HOST)).stdout
+@pytest.mark.parametrize(
+    "arguments", [CHECK, ("compat", "--gpu", "8.6", "--python", "3.12"), ("explain", "TFD122")], ids=lambda a: str(a[0])
+)
+def test_colours_on_a_terminal_only_and_not_when_unwanted(arguments: tuple[str, ...]) -> None:
+    assert "\x1b[" in on_a_terminal(arguments=arguments)
+    for unwanted in ({"NO_COLOR": "1"}, {"CI": "true"}, {"TERM": "dumb"}):
+        assert "\x1b[" not in on_a_terminal(arguments=arguments, **unwanted)
+    assert b"\x1b[" not in run(*arguments).stdout
+
+
+def test_one_place_decides() -> None:
+    """No command asks the terminal itself, but for a progress bar on standard error and the program that `run` runs."""
+    package = Path(terminal.__file__).parent
+    asking = {
+        p.relative_to(package).as_posix()
+        for p in package.rglob("*.py")
+        if re.search(r"NO_COLOR|stdout\.isatty|get_terminal_size", p.read_text())
+    }
+    assert asking == {"terminal.py"}
 
 
 def test_width_is_the_terminals() -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import sys
 from collections.abc import Mapping
 from typing import Optional
 
@@ -15,6 +12,7 @@ from tfdoctor.fitting.asked import MACHINES, SYSTEMS, understand
 from tfdoctor.i18n import _
 from tfdoctor.model import BadInput
 from tfdoctor.tables import Tables
+from tfdoctor.terminal import colour, width
 
 
 @click.command("compat")
@@ -68,9 +66,7 @@ def command(
         return
     from tfdoctor.render import compat_text
 
-    colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    width = shutil.get_terminal_size((100, 24)).columns
-    click.echo(compat_text.render(tables, asked, fits, width=width, colour=colour), nl=False)
+    click.echo(compat_text.render(tables, asked, fits, width=width(), colour=colour()), nl=False)
 
 
 def _here(tables: Tables) -> Mapping[str, str]:

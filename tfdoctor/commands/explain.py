@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import shutil
 import stat
 import sys
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from tfdoctor.host import Host
 from tfdoctor.i18n import _
 from tfdoctor.model import BadInput
 from tfdoctor.tables import TableError, Tables
+from tfdoctor.terminal import colour, width
 
 if TYPE_CHECKING:
     from tfdoctor.pages import Page
@@ -128,7 +128,7 @@ def _pages(names: list[str], tables: Tables, form: str) -> str:
     from tfdoctor.render.explain_text import render_code, render_page
 
     texts = [render_page(p, paint=painter()) for p in found]
-    return "\n".join([*texts, *(render_code(c, width=_width(), paint=painter()) for c in numbers)])
+    return "\n".join([*texts, *(render_code(c, width=width(), paint=painter()) for c in numbers)])
 
 
 def _logs(
@@ -163,7 +163,7 @@ def _logs(
         return render_logs(explained, scrub)
     from tfdoctor.render.explain_text import render_log
 
-    return "\n".join(render_log(n, e, scrub, width=_width(), paint=painter()) for n, e in explained)
+    return "\n".join(render_log(n, e, scrub, width=width(), paint=painter()) for n, e in explained)
 
 
 def doubt(sentence: str) -> None:
@@ -230,12 +230,8 @@ def _not_compressed(head: bytes, name: str) -> None:
         )
 
 
-def _width() -> int:
-    return shutil.get_terminal_size((100, 24)).columns
-
-
 def painter() -> Callable[[str, str], str]:
     """Colours a text, where standard output is a terminal that may have colours."""
-    if not sys.stdout.isatty() or "NO_COLOR" in os.environ:
+    if not colour():
         return lambda text, _colour: text
     return lambda text, name: click.style(text, bold=True) if name == "bold" else click.style(text, fg=name, bold=True)

@@ -13,6 +13,7 @@ from tfdoctor.host import Host
 from tfdoctor.i18n import _
 from tfdoctor.model import BadInput
 from tfdoctor.tables import TableError
+from tfdoctor.terminal import width
 
 if TYPE_CHECKING:
     from tfdoctor.known_errors import Explanation
@@ -88,10 +89,9 @@ def _show(explanation: Explanation, name: str, code: int, host: Optional[Host]) 
     from tfdoctor.logs.redact import scrubber
     from tfdoctor.render.explain_text import render_log
 
-    width = shutil.get_terminal_size((100, 24)).columns
     title = _("tfdoctor: {program} ended with exit code {code}").format(program=os.path.basename(name), code=code)
     click.echo("\n" + title, err=True)
     text = render_log(
-        _("what it printed"), explanation, scrubber(host), width=width, paint=lambda words, _colour: words
+        _("what it printed"), explanation, scrubber(host), width=width(), paint=lambda words, _colour: words
     )
     click.echo(text, nl=False, err=True)

@@ -103,7 +103,11 @@ def test_one_release_in_full(capsys):
         (["--gpu", "4.2"], "nearest"),
         (["--gpu", "hopper"], "is an architecture; --gpu wants a GPU's name or one of its compute capabilities: 9.0"),
         (["--tensorflow", "2.99"], "newer than the tables, which end with 2.21.0"),
-        (["--tensorflow", "1.99"], "the nearest are"),
+        (["--tensorflow", "1.99"], "the nearest are 2.0.0"),
+        (["--tensorflow", "2.16.3"], "the nearest are 2.16.2, 2.17.0"),
+        (["--tensorflow", "2.21.0rc1"], "the nearest are 2.20.0, 2.21.0"),
+        (["--cuda", "12.7.1"], "the nearest are 12.6, 12.8"),
+        (["--gpu", "titan x"], "NVIDIA TITAN X (Pascal)"),
         (["--why-not", "two"], "--tensorflow two is not a version such as 2.16"),
         (["--driver", "latest"], "--driver latest is not a driver version such as 535.183.01"),
         (["--cuda", "12.7"], "12.6"),
@@ -186,3 +190,25 @@ def test_a_toolkit_tells_the_drivers_of_its_releases(capsys):
 def test_gpus_of_others_are_said_to_be_such(capsys):
     out = " ".join(run(capsys, "--gpu", "Apple M2")[1].split())
     assert "Apple: an Apple GPU has no CUDA" in out and "tensorflow-metal: the Metal device plug-in" in out
+
+
+@pytest.mark.parametrize("value", ["9.0a", "sm_90a", "compute_90", "90", "sm_90"])
+def test_code_for_one_compute_capability_alone_names_it(capsys, value):
+    assert "compute capability 9.0" in run(capsys, "--gpu", value)[1].splitlines()[0]
+
+
+def test_a_release_that_is_named_in_full_is_the_only_one(capsys):
+    assert run(capsys, "--why-not", "2.15.0")[1].count("TensorFlow 2.15") == 1
+    assert run(capsys, "--why-not", "2.15.0.post1")[1].count("TensorFlow 2.15") == 1
+    assert run(capsys, "--why-not", "2.15")[1].count("TensorFlow 2.15") == 3
+
+
+def test_a_laptop_gpu_is_not_shown_the_figures_of_its_namesake(capsys):
+    out = run(capsys, "--gpu", "RTX 5090 Laptop")[1]
+    assert out.startswith("RTX 5090 Laptop (compute capability 12.0)")
+    assert "Dense rates" not in out and "GB/s" not in out
+
+
+def test_the_version_that_windows_shows_for_a_driver_is_understood():
+    assert understand(TABLES, driver="31.0.15.3713", system="windows").driver == "537.13"
+    assert understand(TABLES, driver="32.0.15.6094", system="wsl2").driver == "560.94"

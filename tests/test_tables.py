@@ -207,8 +207,10 @@ def test_machine_code_runs_on_the_same_major_and_a_newer_minor():
         ("NVIDIA A100-SXM4-40GB", "NVIDIA A100 SXM4 40GB", "8.0"),
         ("Tesla V100-SXM2-32GB", "NVIDIA V100 SXM2", "7.0"),
         ("NVIDIA H100 80GB HBM3", "NVIDIA H100 SXM5 80GB", "9.0"),
-        ("NVIDIA GeForce RTX 4070 Ti SUPER", "GeForce RTX 4070 Ti", "8.9"),
-        ("NVIDIA GeForce RTX 3060 Laptop GPU", "GeForce RTX 3060", "8.6"),
+        ("NVIDIA H200", "NVIDIA H200 SXM 141GB", "9.0"),
+        ("NVIDIA Thor", "Jetson T5000", "11.0"),
+        ("xavier nx", "Jetson Xavier NX", "7.2"),
+        ("3090", "GeForce RTX 3090", "8.6"),
         ("NVIDIA RTX 6000 Ada Generation", "NVIDIA RTX 6000 Ada", "8.9"),
         ("Quadro RTX 6000", "Quadro RTX 6000", "7.5"),
         ("rtx5090", "GeForce RTX 5090", "12.0"),
@@ -220,6 +222,26 @@ def test_machine_code_runs_on_the_same_major_and_a_newer_minor():
 def test_a_gpu_is_found_by_the_names_it_goes_by(said, name, capability):
     row = Tables().gpu(said)
     assert (row.name, row.compute_capability) == (name, capability)
+
+
+@pytest.mark.parametrize(
+    ("said", "capability"),
+    [
+        ("NVIDIA GeForce RTX 4070 Ti SUPER", "8.9"),
+        ("NVIDIA GeForce RTX 5090 Laptop GPU", "12.0"),
+        ("NVIDIA GeForce RTX 4090 D", "8.9"),
+        ("NVIDIA A100-SXM4-40GB MIG 1g.5gb", "8.0"),
+        ("NVIDIA A100 80GB PCIe LC", "8.0"),
+        ("RTX PRO 6000", "12.0"),
+        ("5060 ti 16gb", "12.0"),
+        ("4080 super", "8.9"),
+    ],
+)
+def test_a_variant_of_a_gpu_has_its_chip_and_none_of_its_figures(said, capability):
+    row = Tables().gpu(said)
+    assert (row.name, row.compute_capability) == (said, capability)
+    figures = (row.fp16_tflops, row.memory_bandwidth_gbs, row.nvlink_gbs, row.pcie_lanes, row.memory_gb)
+    assert figures == (None, None, None, None, ())
 
 
 @pytest.mark.parametrize(

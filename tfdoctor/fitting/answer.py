@@ -33,8 +33,7 @@ class Fit:
 
 def answer(tables: Tables, asked: Asked) -> tuple[Fit, ...]:
     """The releases that were asked about, newest first."""
-    wanted = asked.tensorflow
-    rows = (row for row in tables.releases() if wanted is None or _same(row.version, wanted))
+    rows = (row for row in tables.releases() if asked.names(row.version))
     return tuple(_fit(tables, row, asked) for row in rows)
 
 
@@ -46,10 +45,6 @@ def best(fits: tuple[Fit, ...]) -> Optional[Fit]:
 def perhaps(fits: tuple[Fit, ...]) -> Optional[Fit]:
     """The best guess: of the releases that may fit the newest with the fewest doubts."""
     return min((fit for fit in fits if fit.fits == "unknown"), key=lambda fit: len(fit.against), default=None)
-
-
-def _same(version: str, wanted: str) -> bool:
-    return version == wanted or version.startswith(wanted + ".")
 
 
 def _fit(tables: Tables, release: TfRelease, asked: Asked) -> Fit:

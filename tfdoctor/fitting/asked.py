@@ -12,7 +12,6 @@ from packaging.version import InvalidVersion, Version
 from tfdoctor.i18n import _
 from tfdoctor.model import BadInput
 from tfdoctor.tables import Tables
-from tfdoctor.tables.names import near
 from tfdoctor.tables.rows import ComputeCapability, Gpu, Instance, Toolkit
 
 SYSTEMS = ("linux", "windows", "wsl2", "macos")
@@ -41,6 +40,14 @@ class Asked:
     cuda: Optional[str] = None
     glibc: Optional[str] = None
     assumed: tuple[str, ...] = ()
+
+    def names(self, version: str) -> bool:
+        """Whether a release was asked about: any without a question, all patches of "2.16", "2.15.0" alone."""
+        return self.tensorflow is None or _names(self.tensorflow, version)
+
+
+def _names(asked: str, version: str) -> bool:
+    return version == asked or (asked.count(".") < 2 and version.startswith(asked + "."))
 
 
 def understand(
@@ -81,7 +88,7 @@ def understand(
 
 def _gpu(tables: Tables, name: str) -> Union[Gpu, ComputeCapability, None]:
     """A Gpu, a ComputeCapability, or None for a GPU of another vendor."""
-    if re.fullmatch(r"(sm_|compute_)?[0-9]{1,3}(\.[0-9])?", name.strip()):
+    if re.fullmatch(r"(sm_|compute_)?[0-9]{1,3}(\.[0-9])?[af]?", name.strip()):
         row = tables.compute_capability(name.strip())
         if row is None:
             known = [r.compute_capability for r in tables.rows(ComputeCapability)]
@@ -104,7 +111,7 @@ def _gpu(tables: Tables, name: str) -> Union[Gpu, ComputeCapability, None]:
 
 def _nearest_capabilities(text: str, known: Sequence[str], count: int = 2) -> tuple[str, ...]:
     """The numerically nearest compute capabilities to "9.1" or "sm_91", in order."""
-    digits = text.strip().rpartition("_")[2]
+    digits = text.strip().rpartition("_")[2].rstrip("af")
     wanted = float(digits) if "." in digits or len(digits) < 2 else float(digits[:-1] + "." + digits[-1])
     near = sorted(known, key=lambda value: abs(float(value) - wanted))[:count]
     return tuple(sorted(near, key=Version))
@@ -131,8 +138,7 @@ def _capability(tables: Tables, card: Union[Gpu, ComputeCapability, None]) -> Op
 def _tensorflow(tables: Tables, text: str) -> str:
     known = [row.version for row in tables.releases()]
     version = _version(text.removeprefix("v"), "--tensorflow", "2.16")
-    same = [v for v in known if v == version or v.startswith(version + ".")]
-    if same:
+    if any(_names(version, v) for v in known):
         return version
     if tables.newer_than_table(version):
         day = max(row.checked for row in tables.releases())
@@ -156,6 +162,9 @@ def _python(text: str) -> str:
 
 
 def _driver(text: str) -> str:
+    of_windows = re.fullmatch(r"[0-9]+\.[0-9]+\.[0-9]*([0-9])\.([0-9]{2})([0-9]{2})", text.strip())
+    if of_windows:  # what Windows calls 31.0.15.3713 is NVIDIA's 537.13
+        text = "{}{}.{}".format(*of_windows.groups())
     if not re.fullmatch(r"[0-9]{3}(\.[0-9]+){0,2}", text.strip()):
         raise BadInput(_("--driver {text} is not a driver version such as 535.183.01.").format(text=text))
     return text.strip()
@@ -190,14 +199,9 @@ def _version(text: str, option: str, example: str) -> str:
 
 
 def _nearest(text: str, known: Sequence[str]) -> tuple[str, ...]:
-    """The known versions nearest in spelling, else nearest in order."""
-    alike = near(text, known)
-    if alike:
-        return alike
-    try:
-        wanted = Version(text)
-    except InvalidVersion:
-        return tuple(known[-3:])
-    below = [v for v in known if Version(v) < wanted]
-    above = [v for v in known if Version(v) > wanted]
-    return tuple(sorted(below, key=Version)[-1:] + sorted(above, key=Version)[:1])
+    """The known versions just below and just above."""
+    wanted = Version(text)
+    ordered = sorted(known, key=Version)
+    below = [v for v in ordered if Version(v) < wanted]
+    above = [v for v in ordered if Version(v) > wanted]
+    return (*below[-1:], *above[:1])

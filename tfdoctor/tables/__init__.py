@@ -308,7 +308,8 @@ class Tables:
         return next((row for row in self.rows(r.OtherGpu) if re.fullmatch(row.pattern, lower)), None)
 
     def compute_capability(self, value: str) -> Optional[r.ComputeCapability]:
-        """A compute capability by "8.6", "sm_86", "compute_86" or "86"."""
+        """A compute capability by "8.6", "sm_86", "compute_86" or "86"; the code for it alone ("9.0a", "sm_100f") counts."""
+        value = value.rstrip("af")
         text = value if "." in value else (r.as_text(value) if re.fullmatch(r"\w*[0-9]{2,3}", value) else value)
         return next((row for row in self.rows(r.ComputeCapability) if row.compute_capability == text), None)
 

@@ -208,6 +208,16 @@ def test_the_metadata_of_tensorflow_itself_is_gone(site: Path, elsewhere: Path) 
     assert (entry["version"], entry["problem"], entry["owns_tensorflow"]) == ("2.21.0", "no METADATA", True)
 
 
+@pytest.mark.parametrize("lost", [["RECORD"], ["RECORD", "top_level.txt"]])
+def test_the_record_of_tensorflow_is_gone(site: Path, elsewhere: Path, lost: list[str]) -> None:
+    """As a distribution's own packages have none; it imports all the same."""
+    (info,) = site.glob("tensorflow-2*.dist-info")
+    for name in lost:
+        (info / name).unlink(missing_ok=True)
+    entry = named(ask(site, cwd=elsewhere), "tensorflow")
+    assert entry["owns_tensorflow"] is True
+
+
 def test_the_distribution_installed_last_is_named_first(site: Path, elsewhere: Path) -> None:
     older = distribution(site, "tensorflow", "2.9.0")
     os.utime(older, (1, 1))

@@ -31,6 +31,11 @@ def test_a_folder_without_an_owner() -> None:
     assert f"{facts.SITE}/tensorflow" in found.message and found.severity is None
 
 
+def test_a_whole_tensorflow_that_nobody_owns_may_work() -> None:
+    found = facts.found(rule, facts.tensorflow_packages(installed=(), core=True))
+    assert "whole is open" in found.message and found.severity is Severity.WARNING
+
+
 def test_healthy() -> None:
     assert facts.silent(rule, facts.tensorflow_packages())
     assert facts.silent(rule, facts.tensorflow_packages(installed=(), folder=""))

@@ -39,6 +39,12 @@ sys.path[:] = [
 import hashlib  # noqa: E402
 import json  # noqa: E402
 
+PLAIN = (
+    "tensorflow",
+    "tensorflow-cpu",
+    "tensorflow-gpu",
+    "tf-nightly",
+)  # they own tensorflow/, whatever is lost of their metadata
 MOST_DAMAGE = 20  # file names told; the count is complete
 HASHED_BELOW = 64 * 1024  # bytes; larger files are compared by size alone
 MOST_HASHED = 60  # files
@@ -265,9 +271,9 @@ def check_files(entry: "dict[str, object]") -> "None":
     """
     record = text_of(os.path.join(str(entry["info"]), "RECORD"), 64 * 1024 * 1024)
     if record is None:
-        entry["owns_tensorflow"] = (
-            "tensorflow" in (text_of(os.path.join(str(entry["info"]), "top_level.txt"), 4096) or "").split()
-        )
+        listed_names = text_of(os.path.join(str(entry["info"]), "top_level.txt"), 4096)
+        beside = entry["name"] in PLAIN and is_real(os.path.join(str(entry["location"]), "tensorflow"))
+        entry["owns_tensorflow"] = beside if listed_names is None else "tensorflow" in listed_names.split()
         return
     location = str(entry["location"])
     owns, checked, hashed = False, 0, 0

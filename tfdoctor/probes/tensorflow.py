@@ -23,13 +23,14 @@ from tfdoctor.tables.rows import TfRelease
 class TensorFlowPackages:
     """Every distribution that owns the folder tensorflow/: (normalized name, version). Empty: none installed.
 
-    `folder`: a folder tensorflow/ lies in site-packages although none (or another) claims it. `shadow`: a file or folder named
-    tensorflow that comes before site-packages on sys.path ("" none)."""
+    `folder`: a folder tensorflow/ lies in site-packages although none (or another) claims it; `core`: TensorFlow's compiled
+    core is in it. `shadow`: a file or folder named tensorflow that comes before site-packages on sys.path ("" none)."""
 
     installed: tuple[tuple[str, str], ...]
     folder: str
     shadow: str
     source: str
+    core: bool = False
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,7 @@ def tensorflow_packages(host: Host, distributions: Distributions, tables: Tables
         folder=where if where and not installed and (in_site or real) else "",
         shadow=where if shadows else "",
         source=distributions.source,
+        core=real,
     )
 
 

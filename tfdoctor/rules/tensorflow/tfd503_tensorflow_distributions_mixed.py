@@ -22,8 +22,8 @@ def tensorflow_distributions_mixed(
     ## What it is
     `tensorflow`, `tensorflow-cpu`, `tensorflow-gpu`, `tensorflow-intel`, `tensorflow-macos`, `tensorflow-rocm` and `tf-nightly`
     are different distributions that all install the same folder. pip does not know that: the one installed last
-    overwrites the files of the other, and removing one deletes files of both. A folder without an owner imports as an
-    empty package.
+    overwrites the files of the other, and removing one deletes files of both. What a removal left of the folder imports as
+    an empty package; one with TensorFlow's compiled core that nobody owns (copied, or built by hand) may work.
 
     ## How it shows
     - `module 'tensorflow' has no attribute '__version__'` (or `keras`, `config`)
@@ -46,15 +46,20 @@ def tensorflow_distributions_mixed(
     - https://pip.pypa.io/en/stable/cli/pip_uninstall/
     """
     if not packages.installed and packages.folder:
-        return Diagnosis(
-            _(
+        if packages.core:  # a copied tree, or a build that pip did not install: it may work
+            text = _("{folder} holds a TensorFlow that no installed distribution owns, so whether it is whole is open.")
+        else:
+            text = _(
                 "{folder} exists, but no installed distribution owns it: what is left of a TensorFlow that was removed."
-            ).format(folder=packages.folder),
+            )
+        return Diagnosis(
+            text.format(folder=packages.folder),
             evidence=(Evidence(_("a folder without an owner"), packages.folder),),
             fixes=(
                 remedies.by_hand(_("Move {folder} away").format(folder=packages.folder)),
                 remedies.install(interpreter, "tensorflow[and-cuda]"),
             ),
+            severity=Severity.WARNING if packages.core else None,
         )
     owners = _owners(packages, tables)
     if len(owners) < 2:

@@ -49,3 +49,11 @@ def test_cuda_itself_says_that_it_is_a_stub() -> None:
 def test_cuda_that_starts_is_no_stub() -> None:
     library = facts.driver_library(picked=STUB, how="LD_LIBRARY_PATH", others=(OWN,))
     assert facts.WORKSTATION.but(library, facts.cuda_driver()).silent(rule)
+
+
+def test_a_preloaded_stub_is_named_and_not_the_library_that_it_hides() -> None:
+    stub = "/opt/sdk/libcuda.so.1"
+    env = facts.environment(LD_PRELOAD=f"/opt/other.so:{stub}")
+    diagnosis = facts.WORKSTATION.but(facts.driver_library(picked=OWN), facts.cuda_fails(34), env).found(rule)
+    assert f"stub {stub}," in diagnosis.message and f"own is {OWN.path}." in diagnosis.message
+    assert diagnosis.fixes[0].environment == (("LD_PRELOAD", "/opt/other.so"),)

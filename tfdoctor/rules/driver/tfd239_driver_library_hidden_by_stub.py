@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from typing import Optional
 
 from tfdoctor import remedies
@@ -50,25 +51,30 @@ def driver_library_hidden_by_stub(
     - https://docs.nvidia.com/cuda/cuda-driver-api/group__CUDA__TYPES.html
     """
     picked = library.picked
-    own = next((copy for copy in library.others if copy.origin not in ("stub", "compat") and not copy.problem), None)
     stub = returned(cuda, STUB_LIBRARY)
+    path = (_preloaded(environment) if stub else "") or (picked.path if picked is not None else "")
+    copies = library.others if picked is None else (picked, *library.others)
+    own = next((c for c in copies if c.path != path and c.origin not in ("stub", "compat") and not c.problem), None)
     if picked is None or starts(cuda) or not (stub or (picked.origin == "stub" and own is not None)):
         return None
-    if own is not None and own.path != picked.path:
+    if own is not None:
         message = _(
             "libcuda.so.1 is the toolkit's stub {path}, which no program can use; the driver's own is {own}."
-        ).format(path=picked.path, own=own.path)
+        ).format(path=path, own=own.path)
     else:
-        message = _("libcuda.so.1 is a toolkit's stub, {path}, which no program can use.").format(path=picked.path)
+        message = _("libcuda.so.1 is a toolkit's stub, {path}, which no program can use.").format(path=path)
     evidence = [Evidence(_("libcuda.so.1 is {path} ({how})").format(path=picked.path, how=library.how), library.source)]
     if cuda is not None and stub:
         evidence.append(says_cuda(cuda, tables))
-    return Diagnosis(message, tuple(evidence), (_without(picked.path, environment),))
+    return Diagnosis(message, tuple(evidence), (_without(path, environment),))
 
 
 def _without(path: str, environment: Optional[Environment]) -> Fix:
     """Take the stub's folder away from where the loader was told of it."""
     folder = posixpath.dirname(path)
+    if path == _preloaded(environment):
+        rest = [entry for entry in _preloads(environment) if entry != path]
+        return remedies.variable("LD_PRELOAD", ":".join(rest) or None)
     entries = (environment.get("LD_LIBRARY_PATH") if environment else "").split(":")
     kept = [entry for entry in entries if entry and posixpath.normpath(entry) != folder]
     if len(kept) < len([entry for entry in entries if entry]):
@@ -77,3 +83,13 @@ def _without(path: str, environment: Optional[Environment]) -> Fix:
         folder=folder
     )
     return remedies.by_hand(_("Take the stub out of the loader's cache"), ("ldconfig",), note=note, needs=("root",))
+
+
+def _preloads(environment: Optional[Environment]) -> list[str]:
+    return [entry for entry in re.split(r"[ :]+", environment.get("LD_PRELOAD") if environment else "") if entry]
+
+
+def _preloaded(environment: Optional[Environment]) -> str:
+    """The libcuda that LD_PRELOAD puts before all that the loader would find, "" none."""
+    named = (entry for entry in _preloads(environment) if "/" in entry)
+    return next((entry for entry in named if posixpath.basename(entry).startswith("libcuda.so")), "")

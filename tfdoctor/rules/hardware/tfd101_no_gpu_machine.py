@@ -12,6 +12,7 @@ from tfdoctor.model import Diagnosis, Evidence, Fix, Found, NotApplicable, Sever
 from tfdoctor.probes.gpu_machine import GpuMachine
 from tfdoctor.probes.interpreter import Distributions, Interpreter
 from tfdoctor.probes.kernel_log import KernelLog
+from tfdoctor.probes.libraries import DriverLibrary
 from tfdoctor.probes.pci import Pci
 from tfdoctor.probes.platform import Platform
 from tfdoctor.probes.surroundings import Container, Wsl
@@ -33,6 +34,7 @@ def no_gpu_machine(
     tensorflow: Optional[TensorFlow],
     distributions: Optional[Distributions],
     interpreter: Optional[Interpreter],
+    library: Optional[DriverLibrary],
 ) -> Found:
     """This machine has no GPU that TensorFlow's CUDA builds can use.
 
@@ -67,7 +69,7 @@ def no_gpu_machine(
     if platform.system == "darwin":
         return _on_a_mac(platform, distributions, interpreter)
     if platform.wsl:
-        return _under_wsl(platform, wsl, container)
+        return _under_wsl(platform, wsl, container, library)
     if machine is not None:
         return None
     if pci is None or pci.nvidia_gpus:
@@ -97,7 +99,9 @@ def _on_a_mac(platform: Platform, distributions: Optional[Distributions], interp
     )
 
 
-def _under_wsl(platform: Platform, wsl: Optional[Wsl], container: Optional[Container]) -> Found:
+def _under_wsl(
+    platform: Platform, wsl: Optional[Wsl], container: Optional[Container], library: Optional[DriverLibrary]
+) -> Found:
     """What Windows offers. WSL1 and old kernels have their own diagnosis (TFD205), and so has a container that was not given the GPU (TFD222)."""
     numbers = tuple(int(n) for n in re.findall(r"[0-9]+", platform.kernel)[:3])
     if platform.wsl == 1 or wsl is None or contained(container) or numbers < FIRST_KERNEL:
@@ -105,7 +109,7 @@ def _under_wsl(platform: Platform, wsl: Optional[Wsl], container: Optional[Conta
     if not wsl.dxg:
         message = _("Windows offers no GPU to WSL2 (/dev/dxg does not exist), so TensorFlow runs on the CPU.")
         return Diagnosis(message, (Evidence(_("no /dev/dxg"), wsl.source),), (remedies.install_driver(platform),))
-    if wsl.libcuda or wsl.linux_libcuda:
+    if wsl.libcuda or wsl.linux_libcuda or (library is not None and library.picked is not None):
         return None
     # /dev/dxg is there for GPUs of every vendor.
     message = _(

@@ -14,27 +14,30 @@ from pathlib import Path
 import pytest
 from wheelhouse import Env, wheel
 
-# Ends the process after the journal was written for the Nth time: at each boundary between two steps.
+# Ends the process after the Nth call of a function: the journal's `write` is each boundary between two steps.
 KILLED = """
-import os, signal, sys
-from tfdoctor.fixes import journal
-left, write = int(sys.argv.pop(1)), journal.write
-def and_die(record):
+import importlib, os, signal, sys
+left, module, name = int(sys.argv.pop(1)), importlib.import_module(sys.argv.pop(1)), sys.argv.pop(1)
+function = getattr(module, name)
+def and_die(*arguments):
     global left
-    write(record)
+    function(*arguments)
     left -= 1
     if left == 0:
         os.kill(os.getpid(), signal.SIGKILL)
-journal.write = and_die
+setattr(module, name, and_die)
 from tfdoctor.cli import main
 main(sys.argv[1:])
 """
 STATES = ["recording", "applying", "applying", "applying"]  # made; kept; step 1 runs; step 1 done
 
 
-def killed(env: Env, after: int) -> None:
-    argv = [sys.executable, "-c", KILLED, str(after), "fix", "--yes", "--python", str(env.python)]
-    done = subprocess.run(argv, env=env.variables, cwd=env.root, capture_output=True, check=False)
+def killed(env: Env, after: int, *options: str, at: tuple[str, str] = ("journal", "write")) -> None:
+    module, name = at
+    argv = [sys.executable, "-c", KILLED, str(after), f"tfdoctor.fixes.{module}", name, "fix", *(options or ["--yes"])]
+    done = subprocess.run(
+        [*argv, "--python", str(env.python)], env=env.variables, cwd=env.root, capture_output=True, check=False
+    )
     assert done.returncode == -signal.SIGKILL, done.stderr
 
 
@@ -58,6 +61,37 @@ def test_killed_at_a_boundary_then_resumed(env: Env, after: int) -> None:
     (record,) = env.journals()
     assert record["state"] == "done"
     assert "keras==2.15.0" in env.freeze()
+
+
+def test_killed_while_undoing_again_and_again(env: Env) -> None:
+    """At the first line of its journal, at each third of the files, and when all is back but not yet said so."""
+    before, frozen = env.listing(), env.freeze()
+    assert env.fix("--yes").returncode == 0
+    killed(env, 1, "--undo")
+    resumed = env.fix("--resume")
+    assert resumed.returncode == 1
+    assert "was being undone" in resumed.stderr
+    (record,) = env.journals()
+    killed(env, 4, "--undo", at=("snapshot", "_replace"))
+    killed(env, 3, "--undo", at=("snapshot", "_keep"))
+    killed(env, 1, "--undo", at=("snapshot", "differences"))
+    undone = env.fix("--undo")
+    assert undone.returncode == 0, undone.stderr
+    assert (env.listing(), env.freeze()) == (before, frozen)
+    killed(env, 2, "--undo", record["run"])
+    again = env.fix("--undo", record["run"])
+    assert again.returncode == 0, again.stderr
+    assert env.listing() == before
+
+
+def test_killed_while_resuming_again_and_again(env: Env) -> None:
+    before, frozen = env.listing(), env.freeze()
+    killed(env, 2)
+    for after in (1, 2, 1):  # the step runs; it is done; there is only the end to be written
+        killed(env, after, "--resume")
+    undone = env.fix("--undo")
+    assert undone.returncode == 0, undone.stderr
+    assert (env.listing(), env.freeze()) == (before, frozen)
 
 
 def test_a_run_that_never_began_is_not_resumed(env: Env) -> None:

@@ -159,6 +159,9 @@ def resume(record: Journal, target: Target, children: Children, tell: Tell) -> J
     """Do what is not done yet. Raises Failed, with everything put back, when a step does not succeed."""
     if record.state == "recording":
         raise Failed(_("run {run} never began to change anything; start again").format(run=record.run))
+    if record.state == "undoing":
+        text = _("run {run} was being undone; `tfdoctor fix --undo {run}` brings that to its end")
+        raise Failed(text.format(run=record.run))
     with _once_quiet(record, tell) as inherit:
         return _go_on(journal.read(record.folder), target, children, tell, inherit)
 
@@ -230,6 +233,8 @@ def _put_back(record: Journal) -> snapshot.Restored:
     if not (record.folder / snapshot.MANIFEST).is_file():
         record.having(state="undone")
         return snapshot.Restored(0, 0, ())  # killed before anything was changed
+    with contextlib.suppress(OSError):  # as above: on a full disk it is undone all the same
+        record = record.having(state="undoing")
     try:
         restored = snapshot.put_back(record.folder)
         left = snapshot.differences(record.folder)

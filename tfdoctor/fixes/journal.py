@@ -40,7 +40,8 @@ class Entry:
 
 @dataclass(frozen=True)
 class Journal:
-    """One run. `freeze` is what was installed before. `state`: "recording", "applying", "done", "failed", "undone"."""
+    """One run. `freeze` is what was installed before. `state`: "recording", "applying", "done", "failed", "undoing",
+    "undone"."""
 
     run: str
     prefix: str

@@ -25,6 +25,11 @@ def test_code_is_missing() -> None:
     assert found.fixes[0].commands[0][-1] == "tensorflow==2.20.0" and "--no-deps" in found.fixes[0].commands[0]
 
 
+def test_the_core_is_missing() -> None:
+    hurt = _with(damage=("tensorflow/libtensorflow_cc.so.2",), damaged=1, gone=1)
+    assert facts.found(rule, facts.tensorflow_packages(), hurt).severity is None
+
+
 def test_more_are_missing_than_are_named() -> None:
     hurt = _with(damage=("tensorflow/LICENSE",), damaged=4001, gone=4000)
     assert facts.found(rule, facts.tensorflow_packages(), hurt).severity is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Optional
 
@@ -13,7 +14,7 @@ from tfdoctor.probes.interpreter import Distribution, Distributions, Interpreter
 from tfdoctor.probes.tensorflow import TensorFlowPackages
 
 #: What Python loads when TensorFlow is imported.
-_CODE = (".py", ".so", ".pyd", ".dll", ".dylib")
+_CODE = re.compile(r"\.(?:py|pyd|dll|dylib|so(?:\.\d+)*)$")  # also libtensorflow_cc.so.2
 
 
 @rule("TFD504", Severity.ERROR, caused_by=("TFD503",), blocks=True)
@@ -98,4 +99,4 @@ def _severity(damaged: Distribution) -> Optional[Severity]:
 
 
 def _code(paths: tuple[str, ...]) -> bool:
-    return any(path.endswith(_CODE) for path in paths)
+    return any(_CODE.search(path) for path in paths)

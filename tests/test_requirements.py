@@ -87,6 +87,49 @@ def test_ecc_and_nvlink() -> None:
     assert state("nvlink=full", facts.gpus(facts.gpu(nvlinks=(*up[:3], NvLink(3, False))))) == "not-met"
 
 
+def eight(count: int = 8, name: str = "NVIDIA A100-SXM4-40GB", **cloud: str) -> tuple[object, ...]:
+    """A cloud's machine with so many GPUs."""
+    cards = tuple(facts.gpu(i, name=name) for i in range(count))
+    return facts.gpu_machine(count=count), facts.gpus(*cards), facts.cloud(virtual=True, **cloud)
+
+
+@pytest.mark.parametrize(
+    ("text", "machine", "wanted"),
+    [
+        ("instance=p4d.24xlarge", eight(provider="aws", instance_type="p4d.24xlarge"), "met"),
+        ("instance=p4d.24xlarge", eight(7, provider="aws", instance_type="p4d.24xlarge"), "not-met"),
+        ("instance=p5.48xlarge", eight(provider="aws", instance_type="p4d.24xlarge"), "not-met"),
+        ("instance!=p5.48xlarge", eight(provider="aws", instance_type="p4d.24xlarge"), "met"),
+        (
+            "instance=x9.metal",
+            eight(provider="aws", instance_type="x9.metal"),
+            "met",
+        ),  # of which the table knows nothing
+        ("instance=a2-highgpu-8g", eight(provider="gcp"), "met"),  # whose firmware does not tell the type
+        ("instance=a2-highgpu-8g", eight(7, provider="gcp"), "not-met"),
+        ("instance=a3-highgpu-8g", eight(provider="gcp"), "not-met"),
+        ("instance=Standard_ND96asr_v4", eight(provider="azure"), "met"),
+        ("instance=Standard_ND96asr_v4", eight(6, provider="azure"), "not-met"),
+        ("instance=Standard_ND96asr_v4", (*eight(6, provider="azure"), facts.job(scheduler="slurm")), "met"),
+        ("instance=some-type", eight(provider="gcp"), "unknown"),
+        ("instance!=some-type", eight(provider="gcp"), "unknown"),
+        ("instance=a2-highgpu-8g", eight(), "not-met"),  # no cloud's machine
+    ],
+)
+def test_instance(text: str, machine: tuple[object, ...], wanted: str) -> None:
+    assert state(text, *machine) == wanted
+
+
+def test_instance_says_what_is_missing() -> None:
+    machine = facts.WORKSTATION.but(*eight(7, provider="gcp"))
+    report = Report("python", {}, {}, (), (), Verdict("yes", None, "it is so."))
+    said = judge(parse("instance=a3-megagpu-8g"), report, machine.facts())
+    assert (
+        said.why == "instance=a3-megagpu-8g is not met: a3-megagpu-8g should show 8 NVIDIA H100 SXM5 80GB, 7 are here."
+    )
+    assert said.have == "7 × NVIDIA A100-SXM4-40GB"
+
+
 def test_smoke_shares() -> None:
     listed = [{"name": "NVIDIA A100-SXM4-40GB", "compute_capability": "8.0"}]
     results = SmokeResults(

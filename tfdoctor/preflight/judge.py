@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Optional, TypeVar
 
 from tfdoctor.engine import Facts
 from tfdoctor.i18n import _
+from tfdoctor.instances import differences
 from tfdoctor.model import NotApplicable, Report, Unavailable
 from tfdoctor.preflight.requirement import Requirement
 from tfdoctor.probes.gpu_machine import GpuMachine
@@ -16,7 +18,7 @@ from tfdoctor.probes.libraries import Libraries
 from tfdoctor.probes.nvml import Driver, Gpu, Gpus
 from tfdoctor.probes.platform import Shm
 from tfdoctor.probes.smoke import SmokeResults
-from tfdoctor.probes.surroundings import Cloud
+from tfdoctor.probes.surroundings import Cloud, Container, Job
 from tfdoctor.probes.tensorflow import TensorFlow
 from tfdoctor.smoke import expectation
 from tfdoctor.smoke.results import bus_bandwidth
@@ -45,6 +47,8 @@ class Judgement:
 def judge(wanted: Requirement, report: Report, facts: Facts) -> Judgement:
     """Compare one requirement with the machine."""
     try:
+        if wanted.subject == "instance":
+            return _instance(wanted, facts)
         value = value_of(wanted.subject, report, facts)
     except Unavailable as why:
         return _unknown(wanted, str(why))
@@ -53,12 +57,7 @@ def judge(wanted: Requirement, report: Report, facts: Facts) -> Judgement:
     if value is None:
         return _unknown(wanted, _("{subject} is not told").format(subject=wanted.subject))
     holds = bool(value) if wanted.kind == "flag" else wanted.holds(value)
-    have = _shown(value, wanted.kind)
-    if wanted.kind == "flag":
-        text = _("{text} holds.") if holds else _("{text} does not hold.")
-    else:
-        text = _("{text} is met: {have}.") if holds else _("{text} is not met: {have} is here.")
-    return Judgement(wanted, "met" if holds else "not-met", have, text.format(text=wanted.text, have=have))
+    return _seen(wanted, holds, _shown(value, wanted.kind))
 
 
 def value_of(subject: str, report: Report, facts: Facts) -> Any:
@@ -69,6 +68,14 @@ def value_of(subject: str, report: Report, facts: Facts) -> Any:
 def judge_all(wanted: Iterable[Requirement], report: Report, facts: Facts) -> tuple[Judgement, ...]:
     """Every requirement, in order."""
     return tuple(judge(each, report, facts) for each in wanted)
+
+
+def _seen(wanted: Requirement, holds: bool, have: str) -> Judgement:
+    if wanted.kind == "flag":
+        text = _("{text} holds.") if holds else _("{text} does not hold.")
+    else:
+        text = _("{text} is met: {have}.") if holds else _("{text} is not met: {have} is here.")
+    return Judgement(wanted, "met" if holds else "not-met", have, text.format(text=wanted.text, have=have))
 
 
 def _unknown(wanted: Requirement, why: str) -> Judgement:
@@ -82,6 +89,49 @@ def _shown(value: Any, kind: str) -> str:
     if kind == "bytes":
         return f"{value / GIB:.1f} GiB"
     return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def _instance(wanted: Requirement, facts: Facts) -> Judgement:
+    """The type that the firmware tells, and the GPUs that the table has for it. Where the firmware tells none (Google,
+    Azure) the GPUs alone must be those of the type that is asked for."""
+    told = _cloud(facts).instance_type
+    if told and not wanted.holds(told):
+        return _seen(wanted, False, told)
+    named = next((value.strip() for op, value in wanted.terms if op != "!="), "")
+    tables = facts.get(Tables)
+    row = tables.instance(told or named) if named else None
+    if row is None:
+        why = _("the firmware does not tell the type, and the table does not have it")
+        return _seen(wanted, True, told) if told else _unknown(wanted, why)
+    gpus = _all_gpus(facts)
+    faults = differences(told or named, row, gpus, tables, _told(facts, Container), _told(facts, Job))
+    have = ", ".join(f"{n} × {name}" for name, n in Counter(gpu.name for gpu in gpus).items()) or _("no GPU")
+    for fault, _gpus in faults:
+        return Judgement(wanted, "not-met", have, _("{text} is not met: {why}").format(text=wanted.text, why=fault))
+    return _seen(wanted, True, told or have)
+
+
+def _cloud(facts: Facts) -> Cloud:
+    cloud = facts.get(Cloud)
+    if not cloud.provider:
+        raise NotApplicable(_("the firmware names no cloud"))
+    return cloud
+
+
+def _all_gpus(facts: Facts) -> Gpus:
+    """Those that the driver lists; none on a machine without."""
+    try:
+        facts.get(GpuMachine)
+    except NotApplicable:
+        return Gpus((), "")
+    return facts.get(Gpus)
+
+
+def _told(facts: Facts, kind: type[T]) -> Optional[T]:
+    try:
+        return facts.get(kind)
+    except (NotApplicable, Unavailable):
+        return None
 
 
 def _gpu(report: Report, facts: Facts) -> bool:
@@ -216,7 +266,7 @@ _SEEN: Mapping[str, Callable[[Report, Facts], Any]] = {
     "shm": lambda report, facts: facts.get(Shm).total,
     "ecc": _ecc,
     "no-processes": _no_processes,
-    "instance": lambda report, facts: facts.get(Cloud).instance_type or None,
+    "instance": lambda report, facts: _cloud(facts).instance_type or None,
     "smoke.matmul": _matmul,
     "smoke.allreduce": _allreduce,
 }

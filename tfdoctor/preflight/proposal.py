@@ -120,5 +120,6 @@ _PROPOSALS: Mapping[str, tuple[Callable[[Any], str], str]] = {
     "free-memory": (_whole_gib, _("of the fullest GPU, here {value}")),
     "shm": (_size, _("/dev/shm, here {value}")),
     "ecc": (_ecc, _("here {value}")),
+    "instance": (lambda v: f"={v}", _("the cloud's type, and the GPUs that it comes with")),
     "no-processes": (_flag, _("nobody else computes on these GPUs")),
 }

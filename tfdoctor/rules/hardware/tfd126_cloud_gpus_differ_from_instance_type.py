@@ -8,6 +8,7 @@ from typing import Optional
 from tfdoctor import remedies
 from tfdoctor.engine import rule
 from tfdoctor.i18n import _
+from tfdoctor.instances import counts, differences
 from tfdoctor.model import Diagnosis, Evidence, Fix, Severity
 from tfdoctor.probes.gpu_machine import GpuMachine
 from tfdoctor.probes.nvml import Gpus
@@ -33,7 +34,8 @@ def cloud_gpus_differ_from_instance_type(
 
     ## How to be sure
     `lspci -d 10de:` on the instance itself, outside any container or job that was given only some of the GPUs. The type
-    is in the instance's metadata and in `/sys/class/dmi/id/product_name`.
+    is in the instance's metadata and on AWS in `/sys/class/dmi/id/product_name`. Google's and Azure's firmware does not
+    tell it; there `tfdoctor check --require instance=a2-highgpu-8g` compares with the table.
 
     ## What to do
     - Stop the instance and start it again, which moves it to another machine; a reboot stays on the same one.
@@ -48,39 +50,8 @@ def cloud_gpus_differ_from_instance_type(
     row = tables.instance(cloud.instance_type) if cloud.instance_type else None
     if row is None:
         return
-    given_some = bool(container and container.kind) or bool(job and job.scheduler)
-    if not given_some and too_few(len(gpus), row):
-        message = _("{type} should show {wanted} {gpu}, {have} are here.").format(
-            type=cloud.instance_type, wanted=counts(row), gpu=row.gpu, have=len(gpus)
-        )
-        yield Diagnosis(message, _evidence(row, cloud), (_fix(),))
-    others = [gpu for gpu in gpus if gpu.name and is_other(gpu.name, row, tables)]
-    if others:
-        message = _("{type} should show {wanted}, and {gpu} is here.").format(
-            type=cloud.instance_type, wanted=row.gpu, gpu=others[0].label
-        )
-        yield Diagnosis(message, _evidence(row, cloud), (_fix(),), gpus=tuple(gpu.index for gpu in others))
-
-
-def too_few(have: int, row: Instance) -> bool:
-    """A family that comes in several sizes is only judged by counts that none of them has."""
-    return bool(row.gpu_counts) and have not in row.gpu_counts and have < max(row.gpu_counts)
-
-
-def counts(row: Instance) -> str:
-    """ "8", or "1, 2 or 4" for a family that comes in several sizes."""
-    *some, last = map(str, row.gpu_counts)
-    return _("{some} or {last}").format(some=", ".join(some), last=last) if some else last
-
-
-def is_other(name: str, row: Instance, tables: Tables) -> bool:
-    """Another compute capability, or the same with another memory. What the tables do not know is no finding."""
-    here, there = tables.gpu(name), tables.gpu(row.gpu)
-    if here is None or there is None:
-        return False
-    if here.compute_capability != there.compute_capability:
-        return True
-    return bool(here.memory_gb and there.memory_gb) and not set(here.memory_gb) & set(there.memory_gb)
+    for message, others in differences(cloud.instance_type, row, gpus, tables, container, job):
+        yield Diagnosis(message, _evidence(row, cloud), (_fix(),), gpus=others)
 
 
 def _evidence(row: Instance, cloud: Cloud) -> tuple[Evidence, ...]:

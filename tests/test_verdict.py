@@ -160,8 +160,10 @@ def test_yes_names_the_gpus_that_are_used(gpus, variables: dict[str, str], says:
 
 
 def test_where_cuda_counts_others_its_word_is_told() -> None:
-    one = facts.cuda_driver(count=1)
-    assert "use NVIDIA" in verdict(facts.WORKSTATION.but(TWO, one), may_be_silent).summary
+    one = facts.cuda_driver(count=1, devices=(facts.CudaDevice("NVIDIA T4", "7.5"),))
+    assert "use NVIDIA T4." in verdict(facts.WORKSTATION.but(TWO, one), may_be_silent).summary
+    lost = facts.gpus(facts.gpu(0), facts.gpu(1, lost=True))
+    assert "use NVIDIA GeForce RTX 3090." in verdict(facts.WORKSTATION.but(lost, one), blocks_second).summary
 
 
 def listed(gpus: int, state: str = "passed") -> SmokeResults:

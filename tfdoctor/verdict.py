@@ -128,7 +128,7 @@ def _and_more(reasons: Sequence[str], shown: int = 3) -> str:
 def _usable(facts: Facts, hit: Collection[int]) -> str:
     """The GPUs that are left, by CUDA where it started and counts others than the driver."""
     models, cuda = _left(facts, hit), _told(facts, CudaDriver)
-    if cuda is not None and starts(cuda) and len(cuda.devices) != len(models) + len(hit):
+    if cuda is not None and starts(cuda) and len(cuda.devices) != len(_left(facts, ())):
         models = [device.name or _UNNAMED for device in cuda.devices]
     names = Counter(models)
     listed = ", ".join(f"{count} x {name}" if count > 1 else name for name, count in names.items())

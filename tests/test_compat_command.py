@@ -212,3 +212,14 @@ def test_a_laptop_gpu_is_not_shown_the_figures_of_its_namesake(capsys):
 def test_the_version_that_windows_shows_for_a_driver_is_understood():
     assert understand(TABLES, driver="31.0.15.3713", system="windows").driver == "537.13"
     assert understand(TABLES, driver="32.0.15.6094", system="wsl2").driver == "560.94"
+
+
+def test_own_rows_are_used_and_one_that_names_no_row_is_refused(capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("TFDOCTOR_COMPAT_EXTRA", str(tmp_path))
+    row = {**json.loads((TABLES.folder / "gpus.json").read_text())["rows"][0], "name": "GeForce RTX 9090"}
+    for capability, says in (("12.0", 0), ("14.2", 2)):
+        (tmp_path / "gpus.json").write_text(json.dumps({"rows": [{**row, "compute_capability": capability}]}))
+        status, out, err = run(capsys, "--gpu", "rtx 9090")
+        assert status == says
+        assert "GeForce RTX 9090" in (out or err)
+    assert "compute capability 14.2, which has no row in compute_capabilities.json" in err

@@ -328,8 +328,9 @@ def test_a_wheel_tag_goes_with_its_python():
 def test_cudnn_is_found_for_the_toolkit_it_was_built_with():
     tables = Tables()
     assert [row.cuda_major for row in tables.cudnn_support("9.3.0.75")] == ["12", "11"]
-    (row,) = tables.cudnn_support("7.6.5", "10.1")
-    assert row.cuda == ">=10.0,<10.2" and tables.cudnn_support("7.6.5", "10.2") == ()
+    (row,) = tables.cudnn_support("7.6.3", "10.1")
+    assert row.cuda == ">=10.0,<10.2" and tables.cudnn_support("7.6.3", "10.2") == ()
+    assert tables.cudnn_support("7.6.5", "10.2") and tables.cudnn_support("8.0.5", "11.0")
     (row,) = tables.cudnn_support("9.28.0.42", "12.5.1")
     assert row.has_code_for("7.5") and row.has_code_for("8.9") and row.has_code_for("12.1")
     assert not row.has_code_for("7.0")

@@ -131,9 +131,7 @@ def test_what_a_release_names_is_in_the_other_tables(row):
     assert row.has_gpu_build
     assert TABLES.driver_floor(row.cuda) is not None
     assert TABLES.toolkits(row.cuda), row.cuda
-    assert TABLES.cudnn_support(row.cudnn, row.cuda) or Version(row.cudnn) in (Version("7.4"), Version("8.0")), (
-        row.cudnn
-    )
+    assert TABLES.cudnn_support(row.cudnn, row.cuda), row.cudnn
     for code in row.compute_capabilities:
         assert TABLES.compute_capability(code) is not None
     for code in row.gpu_code:
@@ -198,7 +196,7 @@ def test_toolkits_have_a_driver_branch_and_a_floor():
         if Version(toolkit.cuda) >= Version("10.0"):
             assert TABLES.driver_floor(toolkit.cuda) is not None
             assert TABLES.cuda_libraries(toolkit.cuda) is not None
-        if Version(toolkit.cuda) >= Version("11.0"):
+        if Version(toolkit.cuda) >= Version("11.0") and toolkit.linux is not None:
             assert TABLES.driver_for_cuda(toolkit.cuda) is not None
 
 
@@ -223,13 +221,26 @@ def test_capabilities_have_a_toolkit_that_is_not_later_than_their_last():
 def test_ranges_of_cudnn_do_not_overlap():
     for major in ("9", "10", "11", "12", "13"):
         rows = [row for row in TABLES.rows(CudnnSupport) if row.cuda_major == major]
-        for version in ("7.6.5", "8.1.0", "8.6.0", "8.9.7", "9.3.0.75", "9.10.2.21", "9.11.0.98", "9.28.0.42"):
+        for version in (
+            "7.4.2",
+            "7.6",
+            "7.6.5",
+            "8.0.5",
+            "8.1.0",
+            "8.6.0",
+            "8.9.7",
+            "9.3.0.75",
+            "9.10.2.21",
+            "9.11.0.98",
+            "9.28.0.42",
+        ):
             assert sum(fits(version, row.versions) for row in rows) <= 1
 
 
 def test_nccl_rows_hold_code():
     for row in TABLES.rows(NcclSupport):
         assert row.machine_code, row.version
+        assert row.ptx_isa is None or TABLES.ptx_driver(row.ptx_isa) is not None
         for code in (*row.machine_code, *row.ptx):
             assert TABLES.compute_capability(code) is not None
 

@@ -131,7 +131,11 @@ def _refuse_architecture(tables: Tables, name: str) -> None:
 
 def _capability(tables: Tables, card: Union[Gpu, ComputeCapability, None]) -> Optional[ComputeCapability]:
     if isinstance(card, Gpu):
-        return tables.compute_capability(card.compute_capability)
+        row = tables.compute_capability(card.compute_capability)
+        if row is None:
+            text = _("{gpu} has compute capability {value}, which has no row in compute_capabilities.json.")
+            raise BadInput(text.format(gpu=card.name, value=card.compute_capability))
+        return row
     return card if isinstance(card, ComputeCapability) else None
 
 

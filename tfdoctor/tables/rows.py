@@ -265,12 +265,15 @@ class Companion(Row):
 
 @dataclass(frozen=True)
 class Toolkit(Row):
-    """One CUDA toolkit release and the driver it came with. ``windows``: None where none was bundled."""
+    """One CUDA toolkit release and the driver it came with.
+
+    None where none came with it: on Windows from 13.1 on, on Linux from 13.4 on.
+    """
 
     cuda: Version
     update: int
     label: str
-    linux: Version
+    linux: Optional[Version]
     windows: Optional[Version]
 
 

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from test_formats import HOSTILE, hostile
 
 from tfdoctor.cli import root
-from tfdoctor.probes.nvml import NvLink
+from tfdoctor.probes.nvml import MigInstance, NvLink
 from tfdoctor.render import page, plots_svg, topology_svg
 from tfdoctor.scrub import Scrubber
 
@@ -137,6 +137,9 @@ def test_what_the_drawing_shows() -> None:
     drawing = topology_svg.draw(cards, {(0, 1): "PIX", (0, 2): "SYS", (1, 2): "SYS"}, {cards[0].bus: 3}, str)
     assert drawing.count("PCIe switch") == 1 and 'class="gpu lost"' in drawing and "x8 of x16" in drawing
     assert "NUMA node not told" in drawing and "behind a switch" in drawing
+    divided = facts.gpu(0, mig=True, mig_instances=(MigInstance("3g.40gb", None), *[MigInstance("1g.10gb", None)] * 4))
+    drawing = topology_svg.draw((divided, facts.gpu(1, mig=True)), {}, {}, str)
+    assert "MIG: 5 instances" in drawing and "3g.40gb 4×1g.10gb" in drawing and "MIG: no instance" in drawing
     broken = facts.gpu(0, nvlinks=(NvLink(0, True, 4, "", "switch"), NvLink(1, False)))
     assert "nvlink down" in topology_svg.draw((broken,), {}, {}, str)
 
@@ -205,6 +208,16 @@ def test_in_a_browser(chromium: browser.Browser, width: int, dark: bool, tmp_pat
     assert len(shot) > 20_000
     ground = chromium.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (ground == "rgb(255, 255, 255)") is not dark
+
+
+@pytest.mark.parametrize("name", ["2xrtx3090-tf2.16.1-library-path", "a100-mig", "cpu-only", "no-fabric-manager"])
+def test_long_paths_scroll_in_their_own_box(name: str, chromium: browser.Browser, tmp_path: Path) -> None:
+    path = written(tmp_path, next(h for h in HOSTS if name in h.name), "--require", "nvlink=full")
+    for width in (320, 1000):
+        chromium.open(path, width=width)
+        assert chromium.evaluate(OVERFLOW) <= 0
+        cut = "[...document.querySelectorAll('.card')].filter(e => e.getBoundingClientRect().right > innerWidth).length"
+        assert chromium.evaluate(cut) == 0
 
 
 def test_a_verdict_is_readable_by_a_screen_reader(chromium: browser.Browser, tmp_path: Path) -> None:

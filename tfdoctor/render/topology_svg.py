@@ -1,10 +1,12 @@
 """The GPUs of a machine as a drawing: NUMA nodes, PCIe switches, the GPUs and their links, NVLinks. Inline SVG.
 
-One GPU a row, so that it stays readable on a telephone; NVLinks are arcs at the right, or lines to the NVSwitch.
+One GPU a row, so that it stays readable on a telephone; NVLinks are arcs at the right, or lines to the NVSwitch. A GPU
+that is divided (MIG) names its instances there; it has no NVLinks then.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -56,6 +58,7 @@ def draw(gpus: Sequence[Any], levels: Mapping[tuple[int, int], str], behind: Map
         parts.insert(0, _frame("node", 4, top, BOX + 40, y - top, label, text))
         y += 12
     parts += [_box(row, behind.get(row.gpu.bus, 0), text) for row in rows]
+    parts += [part for row in rows if row.gpu.mig for part in _instances(row, text)]
     parts += _nvlinks(rows, levels, text)
     title = text(_("How the GPUs are joined"))
     head = f'<svg class="topology" viewBox="0 0 {WIDTH} {y}" role="img" aria-label="{title}"><title>{title}</title>'
@@ -104,6 +107,15 @@ def _box(row: Row, bridges: int, text: Escape) -> str:
         f'<text class="name" x="{x + 8}" y="{row.y + 18}">{name}</text>'
         f'<text class="small" x="{x + 8}" y="{row.y + 35}">{text(below)}</text>'
     )
+
+
+def _instances(row: Row, text: Escape) -> Iterator[str]:
+    """ "MIG: 3 instances" and their profiles at the right of the GPU."""
+    x, profiles = LEFT + BOX + 36, Counter(instance.profile for instance in row.gpu.mig_instances)
+    title = _("MIG: {n} instances").format(n=len(row.gpu.mig_instances)) if profiles else _("MIG: no instance")
+    named = " ".join(profile if n == 1 else f"{n}×{profile}" for profile, n in profiles.items())
+    yield f'<text class="small mig" x="{x}" y="{row.y + 18}">{text(title)}</text>'
+    yield f'<text class="small" x="{x}" y="{row.y + 35}">{text(_shortened(named))}</text>'
 
 
 def _shortened(name: str) -> str:

@@ -88,9 +88,8 @@ def command(
         with Progress(machine.waiting_for):
             seen = examine(machine)
         plan = plan_of(seen, keep=keep, only=_known(only), live=machine.live)
-        if machine.live:
-            with Progress(lambda: (_("the package index"),)):
-                plan = measured(plan, _installer(seen.report), children)
+        if machine.live and any(step.kind == "packages" for step in plan.steps):
+            plan = _looked_into(plan, seen.report, children)
         click.echo(rendered(plan, form, Scrubber.of(machine)), nl=False)
         if not dry_run:
             sys.exit(_apply(plan, seen.report, children, python, yes=yes, include=include))
@@ -120,6 +119,21 @@ def plan_of(seen: Examination, *, keep: Sequence[str] = (), only: Sequence[str] 
     tables = Tables()
     world = World(installed, interpreter, tables, _lowest(seen.report), lambda: _releases(seen, tables))
     return make(seen.report, _installer(seen.report, live), world, keep=keep, only=only, shell=_shell(seen.report))
+
+
+def _looked_into(plan: Plan, report: Report, children: Children) -> Plan:
+    """The plan with what only the machine itself can tell: where packages go, and how large their download is."""
+    with Progress(lambda: (_("the package index"),)):
+        target = _target(report, children)
+        return measured(applying.placed(plan, target), target.installer, children)
+
+
+def _target(report: Report, children: Children) -> applying.Target:
+    """The environment that was looked at. Raises Failed when its interpreter does not answer."""
+    interpreter = report.facts.get("interpreter")
+    if interpreter is None:
+        raise applying.Failed(_("nothing was changed: the target interpreter could not be looked at"))
+    return applying.target_of(interpreter, _installer(report), children)
 
 
 def _installer(report: Report, live: bool = True) -> Installer:
@@ -184,11 +198,7 @@ def _apply(
 ) -> int:
     if not any(step.kind != "manual" for step in plan.steps):
         return 1 if plan.steps or plan.open else 0
-    interpreter = report.facts.get("interpreter")
-    if interpreter is None:
-        raise applying.Failed(_("nothing was changed: the target interpreter could not be looked at"))
-    target = applying.target_of(interpreter, _installer(report), children)
-    record = applying.apply(plan, target, children, consent(yes, include), tell)
+    record = applying.apply(plan, _target(report, children), children, consent(yes, include), tell)
     left = _check_again(record, report, python)
     for code in sorted(plan.codes - set(record.before)):
         click.echo(_("left: {code} (not agreed to, or by hand)").format(code=code))

@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tfdoctor.children import Children
@@ -50,7 +50,8 @@ print(json.dumps({
 @dataclass(frozen=True)
 class Target:
     """The environment that is changed: its interpreter, how to install there, what kind it is, and where its packages
-    lie. The journal is in `prefix`; `folders` are kept and put back, `without` are left out of them."""
+    lie. The journal is in `prefix`; `folders` are kept and put back, `without` are left out of them. `locked` is the
+    folder of packages that cannot be written to, where pip installs for this user alone instead."""
 
     python: str
     prefix: str
@@ -58,6 +59,17 @@ class Target:
     installer: Installer
     folders: tuple[Path, ...]
     without: tuple[Path, ...] = ()
+    locked: str = ""
+
+
+def placed(plan: Plan, target: Target) -> Plan:
+    """`plan`, in which each package step says so where its packages go to another folder than one would think."""
+    if not target.locked:
+        return plan
+    text = _("Goes into {own}, for this user alone: {locked} cannot be written to.")
+    note = text.format(own=target.folders[0], locked=target.locked)
+    steps = (replace(s, note=f"{s.note} {note}".strip()) if s.kind == "packages" else s for s in plan.steps)
+    return replace(plan, steps=tuple(steps))
 
 
 def target_of(interpreter: Interpreter, installer: Installer, children: Children) -> Target:
@@ -72,7 +84,7 @@ def target_of(interpreter: Interpreter, installer: Installer, children: Children
     if user and not said["writable"]:  # pip then installs for this user alone, and may make these folders
         home = os.path.realpath(said["base"])
         own = tuple(Path(os.path.realpath(p)) for p in user)
-        return Target(interpreter.path, home, interpreter.kind, installer, own)
+        return Target(interpreter.path, home, interpreter.kind, installer, own, locked=places[0])
     without: tuple[Path, ...] = ()
     if installer.tool == "conda":
         places = [data]

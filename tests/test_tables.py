@@ -295,6 +295,8 @@ def test_operators_limits_are_found_by_the_names_in_use():
     assert limits.pci_device_id == "20b2" and not limits.solid
     assert tables.device_baselines("GeForce RTX 5090") == ()
     assert tables.instance("p4d.24xlarge").gpu_counts == (8,)
+    assert tables.instance("p6e-gb200.36xlarge").gpu_counts == (4,)
+    assert tables.instance("Standard_ND96isr_H200_v5").gpu == "NVIDIA H200 SXM 141GB"
     assert tables.instance("m5.large") is None
 
 

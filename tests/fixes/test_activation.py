@@ -67,10 +67,30 @@ def test_activated_twice_then_deactivated(environment: Path) -> None:
     assert run("bash", script, TF_X="old") == "old"
 
 
-def test_fish(environment: Path) -> None:
-    activation.write(str(environment), "venv", [("TF_X", "it's")])
-    script = f'. {environment}/bin/activate.fish; printf "%s|" $TF_X; deactivate; printf "%s" $TF_X'
-    assert run("fish", script, TF_X="old") == "it's|old"
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "csh", "tcsh"])
+@pytest.mark.parametrize("before", ["/c", None])
+def test_every_shell_activates_and_deactivates(environment: Path, shell: str, before: str | None) -> None:
+    pairs = [("TF_X", "it's"), ("TF_Y", None), ("LD_LIBRARY_PATH", "/a b${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}")]
+    activation.write(str(environment), "venv", pairs)
+    suffix = {"fish": ".fish", "csh": ".csh", "tcsh": ".csh"}.get(shell, "")
+    source = f"{'source' if suffix else '.'} {environment}/bin/activate{suffix}"
+    show = "env | grep -e ^TF_ -e ^LD_LIBRARY_PATH | sort"
+    former = {"TF_X": "old", "TF_Y": "y"} | ({"LD_LIBRARY_PATH": before} if before else {})
+    prompt = "set prompt = x; " if "csh" in shell else ""
+    printed = run(shell, f"{prompt}{source}; {show}; echo; {source}\ndeactivate\n{show}", **former)
+    path = "/a b:/c" if before else "/a b"
+    assert printed.split("\n\n") == [
+        f"LD_LIBRARY_PATH={path}\nTF_X=it's",
+        "\n".join(f"{name}={value}" for name, value in sorted(former.items())) + "\n",
+    ]
+
+
+@pytest.mark.parametrize(("before", "after"), [("/c", "/a b:/c"), ("", "/a b")])
+@pytest.mark.parametrize("shell", ["bash", "fish", "csh"])
+def test_a_path_list_as_it_is_printed_for_a_shell(shell: str, before: str, after: str) -> None:
+    line = activation.show("LD_LIBRARY_PATH", "/a b${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}", shell)
+    former = {"LD_LIBRARY_PATH": before} if before else {}
+    assert run(shell, f"{line}; printenv LD_LIBRARY_PATH", **former) == f"{after}\n"
 
 
 def test_a_second_block_takes_the_place_of_the_first(environment: Path) -> None:

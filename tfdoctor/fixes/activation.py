@@ -108,23 +108,42 @@ def _fish_back(name: str) -> str:
 
 
 def _csh(name: str, value: Optional[str]) -> str:
-    return f"unsetenv {name}" if value is None else f"setenv {name} {_quoted(value)}"
+    return f"unsetenv {name}" if value is None else f"setenv {name} {_quoted(value, csh=True)}"
+
+
+def _csh_keeping(name: str, value: Optional[str]) -> str:
+    """csh has no functions and one line for an alias: the former `deactivate` becomes the end of the new one."""
+    old, was_set, before = f"_TFDOCTOR_OLD_{name}", f"_TFDOCTOR_SET_{name}", f"_TFDOCTOR_DEACTIVATE_{name}"
+    back = f"if ( $?{was_set} ) unsetenv {name}; if ( $?{old} ) eval setenv {name} \\${old}:q; unset {old} {was_set}"
+    return "\n".join(
+        (
+            back,  # where it is activated already
+            f'if ( $?{name} ) set {old} = "`printenv {name}`"',
+            f"set {was_set}",
+            _csh(name, value),
+            f'set {before} = "`alias deactivate`"',
+            f"alias deactivate '{back}; eval ${before}:q'",
+        )
+    )
 
 
 SHELLS = (
     _Shell("activate", _posix_keeping, _posix_back, r"^deactivate ?\(\) ?\{$"),
     _Shell("activate.fish", _fish_keeping, _fish_back, r"^function deactivate\b.*$"),
-    _Shell("activate.csh", _csh),
+    _Shell("activate.csh", _csh_keeping),
 )
 
 
-def _quoted(value: str, *, fish: bool = False) -> str:
+def _quoted(value: str, *, fish: bool = False, csh: bool = False) -> str:
     """Quoted for the shell; a reference to the former value at the end stays one."""
     for reference in REFERENCES:
         if value.endswith(reference):
-            plain = "$LD_LIBRARY_PATH" if fish and reference.startswith("${") else reference
-            colon = ":" if plain != reference and not value[: -len(reference)].endswith(":") else ""
-            return shlex.quote(value[: -len(reference)] + colon) + f'"{plain}"'
+            own = value[: -len(reference)]
+            if reference.startswith("${") and fish:  # a list there, joined with colons
+                return f"{shlex.quote(own)} $LD_LIBRARY_PATH"
+            if reference.startswith("${") and csh:  # it has no word for "with a colon, if there is one"
+                return shlex.quote(own) + "\"`printenv LD_LIBRARY_PATH | sed -n 's/^./:&/p'`\""
+            return f'{shlex.quote(own)}"{reference}"'
     if fish:
         return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
     return shlex.quote(value)

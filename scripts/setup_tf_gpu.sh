@@ -5,14 +5,14 @@
 #
 # Makes DIR/tfdoctor (tfdoctor's own environment) and DIR/tensorflow (TensorFlow's), asks `tfdoctor compat --here` which
 # release fits this machine, installs that one, and checks. What is there already stays: run it as often as you like.
-# It needs no root and changes nothing outside DIR; what only an administrator can do (a driver, a missing system
-# package) is printed. Exit codes: 0 TensorFlow is ready, 1 something is left to do, 2 wrong usage.
+# It needs no root and changes nothing outside DIR but pip's cache; what only an administrator can do (a driver, a
+# missing system package) is printed. Exit codes: 0 TensorFlow is ready, 1 something is left to do, 2 wrong usage.
 #
 # TFDOCTOR=PROGRAM uses a tfdoctor that is installed already. pip's own variables (PIP_INDEX_URL and so on) apply.
 set -euo pipefail
 
 source_folder=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-directory=${HOME:?}/tf-gpu
+directory=${HOME:+$HOME/tf-gpu}
 python=python3
 wanted=
 dry=
@@ -59,6 +59,8 @@ while [ $# -gt 0 ]; do
   shift
 done
 
+[ -n "$directory" ] || fail "HOME is not set; --dir DIR says where the environments go" 2
+
 # 1. A Python that can make environments.
 install_hint() {
   if command -v apt-get > /dev/null; then
@@ -76,8 +78,15 @@ install_hint() {
 
 [ "$(uname -s)" = Linux ] || fail "this script is for Linux; on this system follow \`tfdoctor compat --here\`" 2
 command -v "$python" > /dev/null || fail "there is no $python; an administrator installs it with: $(install_hint)"
-"$python" -c 'import sys; sys.exit(sys.version_info < (3, 9))' || fail "$("$python" --version) is too old; tfdoctor needs 3.9"
+"$python" -c 'import sys; sys.exit(sys.version_info < (3, 9))' || fail "$("$python" --version 2>&1) is too old; tfdoctor needs 3.9"
 "$python" -c 'import ensurepip, venv' 2> /dev/null || fail "$python cannot make environments; an administrator installs: $(install_hint)"
+
+# Install with an environment's own pip.
+install() {
+  local target=$1
+  shift
+  run "$target/bin/python" -m pip install "$@" || fail "pip could not install $*; is the network there, or PIP_INDEX_URL set? What is done stays done: run this again"
+}
 
 # 2. tfdoctor, in an environment of its own.
 environment() {
@@ -88,6 +97,17 @@ environment() {
   fi
 }
 
+# setuptools builds inside the checkout unless it is told another place.
+install_tfdoctor() {
+  local build=$directory/build
+  if [ -z "$dry" ]; then
+    mkdir -p "$build"
+    printf '[build]\nbuild_base = %s\n[egg_info]\negg_base = %s\n' "$build" "$build" > "$build/setup.cfg"
+  fi
+  DIST_EXTRA_CONFIG=$build/setup.cfg install "$directory/tfdoctor" --quiet "$source_folder"
+  [ -n "$dry" ] || rm -r "$build"
+}
+
 doctor=${TFDOCTOR:-}
 if [ -z "$doctor" ]; then
   doctor=$directory/tfdoctor/bin/tfdoctor
@@ -95,13 +115,14 @@ if [ -z "$doctor" ]; then
     say "tfdoctor is there: $("$doctor" --version)"
   else
     environment "$directory/tfdoctor"
-    run "$directory/tfdoctor/bin/python" -m pip install --quiet "$source_folder"
+    install_tfdoctor
     [ -z "$dry" ] || {
       say "the rest depends on what tfdoctor says of this machine; run without --dry-run, or with TFDOCTOR=PROGRAM"
       exit 0
     }
   fi
 fi
+[ -n "$(command -v "$doctor")" ] || fail "there is no $doctor; without TFDOCTOR=PROGRAM this script installs tfdoctor itself" 2
 
 # 3. Which release fits. Newest that surely does, else the newest that may.
 version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
@@ -138,7 +159,7 @@ else
   arguments=()
   for word in $requirements ","; do
     if [ "$word" = , ]; then
-      run "$target/bin/python" -m pip install "${arguments[@]}"
+      install "$target" "${arguments[@]}"
       arguments=()
     else
       arguments+=("$word")

@@ -458,6 +458,23 @@ def test_a_machine_with_a_gpu_gets_the_cuda_libraries(setup: Setup, machine: who
 
 
 @pytest.mark.parametrize(
+    ("variables", "code", "says"),
+    [
+        ({"HOME": ""}, 2, "HOME is not set; --dir DIR says where"),
+        ({"TFDOCTOR": "/no/such"}, 2, "there is no /no/such"),
+        ({"PYTHONPATH": "{here}/lacking"}, 1, "cannot make environments; an administrator installs: "),
+        ({}, 1, "pip could not install tensorflow=="),  # no index, and no wheel beside it
+    ],
+)
+def test_what_is_missing_is_said_in_one_sentence(setup: Setup, variables: dict[str, str], code: int, says: str) -> None:
+    (setup.folder / "lacking").mkdir()
+    (setup.folder / "lacking" / "ensurepip.py").write_text("raise ImportError('a package of its own on this system')\n")
+    given = {name: value.format(here=setup.folder) for name, value in variables.items()}
+    ended, said = setup.run(**given)
+    assert ended == code and says in said.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
         (["--nonsense"], 2, "there is no option --nonsense"),

@@ -142,3 +142,13 @@ def test_whatever_the_facts_are(a: Any, b: Any) -> None:
     left, right = {"facts": a, "verdict": verdict}, {"facts": b, "verdict": verdict}
     assert json.dumps(a) != json.dumps(b) or not compare(left, right).differences
     assert not compare(left, left).differences
+
+
+def test_a_folder_that_holds_something_else_is_no_recording(tmp_path: Path) -> None:
+    (tmp_path / "train.py").touch()
+    (tmp_path / "empty").mkdir()
+    for folder in (tmp_path, tmp_path / "empty"):
+        with pytest.raises(BadInput, match="is no recording"):
+            load(str(folder))
+    (tmp_path / "nvidia-smi.txt").touch()
+    assert load(str(tmp_path))["verdict"]["gpu"] == "unknown"

@@ -36,4 +36,5 @@ def write_for_a_person(path: str, text: str) -> None:
         else:
             write_atomically(Path(os.path.realpath(path)), text)  # a link stays, and leads to the new content
     except OSError as error:
-        raise BadInput(_("{path} cannot be written ({error}).").format(path=path, error=error)) from error
+        why = error.strerror or error
+        raise BadInput(_("{path} cannot be written ({why}).").format(path=path, why=why)) from error

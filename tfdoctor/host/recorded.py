@@ -14,9 +14,26 @@ from typing import Any, Optional
 
 from tfdoctor.children import Completed
 from tfdoctor.elf import Elf, from_json, read_elf
-from tfdoctor.host.base import MOST_TEXT, RECORDING_SCHEMA, Host, Space, Stat, kind_of
+from tfdoctor.host.base import CAPTURES, MOST_TEXT, RECORDING_SCHEMA, Host, Space, Stat, kind_of
 from tfdoctor.i18n import _
 from tfdoctor.model import BadInput, Unavailable
+
+# What a recording may hold, each part optional.
+PARTS = (
+    *(
+        "root",
+        "dev.txt",
+        "env.txt",
+        "nvml.json",
+        "cuda.json",
+        "target.json",
+        "pip-freeze.txt",
+        "absent.txt",
+        "space.json",
+        "elf.json",
+    ),
+    *("recording.json", *CAPTURES),
+)
 
 
 class RecordedHost(Host):
@@ -40,12 +57,9 @@ class RecordedHost(Host):
         self.target = str(self._json("target.json").get("executable", "python")) if self._has("target.json") else ""
 
     def _check_version(self) -> None:
-        if not any(self._folder.iterdir()):
-            raise BadInput(
-                _("{folder} is empty; a recording holds files such as nvidia-smi-q.xml or root/proc.").format(
-                    folder=self._folder
-                )
-            )
+        if not any((self._folder / name).exists() for name in PARTS):
+            text = _("{folder} is no recording: it holds nothing like nvidia-smi-q.xml or root/proc.")
+            raise BadInput(text.format(folder=self._folder))
         if not self._has("recording.json"):
             return
         schema = self._json("recording.json").get("schema")

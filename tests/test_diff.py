@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from tfdoctor.cli import main, root
 from tfdoctor.comparison import WEIGHTY, compare, flat, load
 from tfdoctor.engine import fact_name
+from tfdoctor.model import BadInput
 from tfdoctor.render.plain import plain
 
 HOSTS = Path(__file__).with_name("hosts")

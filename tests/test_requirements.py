@@ -59,6 +59,10 @@ def test_the_verdict_as_a_requirement() -> None:
     assert [state("gpu", verdict=v) for v in ("yes", "no", "unknown")] == ["met", "not-met", "unknown"]
 
 
+def test_smoke_tests_that_were_not_run_tell_nothing() -> None:
+    assert state("smoke.matmul>=0.4") == state("smoke.allreduce>=1") == "unknown"
+
+
 @pytest.mark.parametrize("text", ["gpus>=1", "gpu-model=A100", "pcie-width>=1", "ecc=clean", "no-processes"])
 def test_what_could_not_be_looked_at_is_unknown_and_not_met(text: str) -> None:
     assert state(text, without=(Gpus,)) == "unknown"

@@ -233,14 +233,22 @@ def _no_processes(report: Report, facts: Facts) -> Optional[bool]:
     return not any(p.kind == "compute" for gpu in cards for p in gpu.processes or ())
 
 
+def _smoke(facts: Facts) -> SmokeResults:
+    """Raises Unavailable where the tests were not run: then nobody looked."""
+    try:
+        return facts.get(SmokeResults)
+    except NotApplicable as why:
+        raise Unavailable(str(why)) from why
+
+
 def _matmul(report: Report, facts: Facts) -> Optional[float]:
     """The lowest share of the dense peak over formats and GPUs."""
-    return min(expectation.shares(facts.get(SmokeResults), facts.get(Tables)).values(), default=None)
+    return min(expectation.shares(_smoke(facts), facts.get(Tables)).values(), default=None)
 
 
 def _allreduce(report: Report, facts: Facts) -> Optional[float]:
     """The best busbw in GB/s."""
-    result = facts.get(SmokeResults).get("allreduce")
+    result = _smoke(facts).get("allreduce")
     if result is None or not result.measured or result.rehearsal:
         raise Unavailable(_("AllReduce did not run on GPUs"))
     ranks = int(result.measured["replicas"])

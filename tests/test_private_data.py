@@ -20,6 +20,12 @@ import trees
 import whole_machine
 from site_build import distribution
 
+from tfdoctor.commands.smoke import rendered
+from tfdoctor.model import Report, Verdict
+from tfdoctor.probes.smoke import SmokeResults
+from tfdoctor.scrub import Scrubber
+from tfdoctor.smoke.results import SmokeResult
+
 HOST = "falconbox"
 USER = "quentinharp"
 MACHINE_ID = "0f1e2d3c4b5a69788796a5b4c3d2e1f0"
@@ -238,6 +244,14 @@ def text_below(folder: Path) -> str:
     )
 
 
+def smoked(form: str) -> str:
+    """What `smoke` makes of a test that failed: TensorFlow's own message is its detail."""
+    result = SmokeResult("matmul", "failed", line("smoke results"), log=line("smoke results"))
+    known = Scrubber((USER,), (HOST,), (f"/data/people/{USER}",))
+    report = Report("python", {}, {}, (), (), Verdict("yes", None, "it is so."))
+    return rendered(SmokeResults((result,), (), (), "tfdoctor smoke"), report, (), form, known)
+
+
 def public(text: str) -> str:
     """A JSON output without what a program may run on this machine, which stays as it is (docs/preflight.md)."""
     try:
@@ -291,6 +305,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     with ThreadPoolExecutor(4) as pool:
         made = dict(zip(jobs, pool.map(lambda job: job(), jobs.values())))
     made.update({form: (results / form).read_text() for form in forms})
+    made.update({f"smoke {form}": smoked(form) for form in ("json", "markdown")})
     made["page"] += page.read_text()
     made["bare record"] = text_below(folder / "bare")
     made["recording"] = text_below(folder / "recording")
@@ -302,7 +317,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 OUTPUTS = (
     "check", "record", "report", "page", "explain", "explain json", "fix json", "expect", "compat here", "sick check", "sick record",
-    "sick report", "run", "json", "junit", "sarif", "github", "markdown", "prometheus", "recording", "sick recording", "diff", "diff json",
+    "sick report", "run", "smoke json", "smoke markdown", "json", "junit", "sarif", "github", "markdown", "prometheus", "recording", "sick recording", "diff", "diff json",
 )  # fmt: skip
 
 

@@ -92,7 +92,7 @@ def command(
     machine = open_host(python, host, timeout)
     try:
         checked = _looked_at(machine, require, expect, only=only, skip=skip, smoke=smoke)
-        outside = _outgoing(checked, machine)
+        outside = _outgoing(checked, machine) if files or form != "text" else checked
     finally:
         machine.close()
     click.echo(rendered(checked if form == "text" else outside, form, verbose), nl=False)

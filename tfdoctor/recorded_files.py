@@ -18,7 +18,7 @@ from tfdoctor.loader_cache import (
     parse_cache,
 )
 from tfdoctor.probes.kernel_driver import KNOWN
-from tfdoctor.probes.parse import cgroup, command_line, cpuinfo, dmesg, dpkg_status, group, lspci, pcie
+from tfdoctor.probes.parse import cgroup, cloud_init, command_line, cpuinfo, dmesg, dpkg_status, group, lspci, pcie
 from tfdoctor.probes.surroundings import ASSET_TAGS
 from tfdoctor.scrub import REDACTED, Scrubber
 
@@ -35,6 +35,7 @@ TEXT: tuple[tuple[str, Callable[[str], str]], ...] = (
     (r"/proc/modules", lambda text: _lines_of(text, KNOWN)),
     (r"/proc/(?:\d+|self)/mountinfo", cgroup.inside_mounts),
     (r"/var/lib/dpkg/status", dpkg_status.relevant),
+    (r"/run/cloud-init/instance-data\.json", cloud_init.relevant),
     (r"/etc/bash\.bashrc", lambda text: "tf-docker" if "tf-docker" in text else ""),
     (r"/sys/class/dmi/id/chassis_asset_tag", lambda text: text if text.strip() in ASSET_TAGS else REDACTED),
 )

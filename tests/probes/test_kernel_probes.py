@@ -27,6 +27,7 @@ from tfdoctor.probes.environment import Environment, reduced
 from tfdoctor.probes.gpu_machine import GpuMachine
 from tfdoctor.probes.kernel_driver import InstalledDriver, KernelDriver, KernelModuleFile, KernelSettings
 from tfdoctor.probes.kernel_log import KernelLog
+from tfdoctor.probes.parse import cloud_init
 from tfdoctor.probes.pci import Link, Pci
 from tfdoctor.probes.platform import Cpu, Limits, Memory, Platform, Shm
 from tfdoctor.probes.rocm import Rocm
@@ -209,6 +210,45 @@ DMI = "/sys/class/dmi/id/"
 def test_clouds(tmp_path, dmi, provider, instance, virtual):
     found = recorded(tmp_path, {f"root{DMI}{k}": f"{v}\n" for k, v in dmi.items()}).get(Cloud)
     assert (found.provider, found.instance_type, found.virtual) == (provider, instance, virtual)
+
+
+AZURE = {
+    f"root{DMI}sys_vendor": "Microsoft Corporation\n",
+    f"root{DMI}product_name": "Virtual Machine\n",
+    f"root{DMI}chassis_asset_tag": "7783-7084-3265-9085-8269-3286-77\n",
+}
+KEPT = {
+    "ds": {"meta_data": {"imds": {"compute": {"vmSize": "Standard_ND96asr_v4", "name": "falconbox"}}}},
+    "v1": {"region": "x"},
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        (json.dumps(KEPT), "Standard_ND96asr_v4"),
+        ("{}", ""),
+        ("[1]", ""),
+        ("no JSON", ""),
+        ('{"ds": {"meta_data": 3}}', ""),
+    ],
+)
+def test_the_type_that_cloud_init_kept(tmp_path, text, wanted):
+    found = recorded(tmp_path, {**AZURE, "root/run/cloud-init/instance-data.json": text}).get(Cloud)
+    assert (found.provider, found.instance_type) == ("azure", wanted)
+    assert cloud_init.instance_type(cloud_init.relevant(text)) == wanted and "falconbox" not in cloud_init.relevant(
+        text
+    )
+
+
+@given(
+    st.text()
+    | st.recursive(st.none() | st.text(), lambda v: st.dictionaries(st.sampled_from(cloud_init.AZURE_SIZE), v)).map(
+        json.dumps
+    )
+)
+def test_no_text_of_cloud_init_makes_it_raise(text):
+    assert cloud_init.instance_type(cloud_init.relevant(text)) == cloud_init.instance_type(text)
 
 
 def test_hypervisor_flag_decides(tmp_path):

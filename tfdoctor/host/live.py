@@ -17,8 +17,8 @@ from tfdoctor.host.base import CAPTURES, MOST_TEXT, Host, Space, Stat, kind_of
 from tfdoctor.i18n import _
 from tfdoctor.model import BadInput, Unavailable
 
-# What TFDOCTOR_ROOT moves: the system's own folders, and the two files by which a container is known.
-ROOTED = ("/proc", "/sys", "/dev", "/etc", "/.dockerenv", "/run/.containerenv")
+# What TFDOCTOR_ROOT moves: the system's own folders, the two files by which a container is known, and cloud-init's.
+ROOTED = ("/proc", "/sys", "/dev", "/etc", "/.dockerenv", "/run/.containerenv", "/run/cloud-init")
 SYSTEM_FOLDERS = ("/usr/sbin", "/sbin")  # modinfo and lspci lie there, and not every user's PATH names them
 TIME_LIMIT = 20.0  # seconds for one child; NVML on 8 GPUs without persistence mode needs several
 # Opens each argument and prints a line for it: nothing, or the error's text.

@@ -92,8 +92,8 @@ def _shown(value: Any, kind: str) -> str:
 
 
 def _instance(wanted: Requirement, facts: Facts) -> Judgement:
-    """The type that the firmware tells, and the GPUs that the table has for it. Where the firmware tells none (Google,
-    Azure) the GPUs alone must be those of the type that is asked for."""
+    """The type that the machine tells, and the GPUs that the table has for it. Where it tells none (Google) the GPUs
+    alone must be those of the type that is asked for."""
     told = _cloud(facts).instance_type
     if told and not wanted.holds(told):
         return _seen(wanted, False, told)
@@ -101,7 +101,7 @@ def _instance(wanted: Requirement, facts: Facts) -> Judgement:
     tables = facts.get(Tables)
     row = tables.instance(told or named) if named else None
     if row is None:
-        why = _("the firmware does not tell the type, and the table does not have it")
+        why = _("the machine does not tell its type, and the table does not have it")
         return _seen(wanted, True, told) if told else _unknown(wanted, why)
     gpus = _all_gpus(facts)
     faults = differences(told or named, row, gpus, tables, _told(facts, Container), _told(facts, Job))

@@ -13,12 +13,13 @@ from tfdoctor.i18n import _
 from tfdoctor.model import NotApplicable, Unavailable
 from tfdoctor.probes.kernel_driver import InstalledDriver
 from tfdoctor.probes.looking import first_text, globbed, if_told, text
-from tfdoctor.probes.parse import cgroup
+from tfdoctor.probes.parse import cgroup, cloud_init
 from tfdoctor.probes.platform import Cpu, Platform
 
 DMI = "/sys/class/dmi/id/"
 AZURE_TAG = "7783-7084-3265-9085-8269-3286-77"  # chassis asset tag of every Azure machine; cloud-init's ds-identify
 ASSET_TAGS = (AZURE_TAG, "OracleCloud.com", "HUAWEICLOUD")  # those that name a cloud; any other is its owner's own
+CLOUD_INIT = "/run/cloud-init/instance-data.json"
 WSL_LIBRARIES = "/usr/lib/wsl/lib"
 
 
@@ -55,7 +56,7 @@ class Wsl:
 
 @dataclass(frozen=True)
 class Cloud:
-    """From DMI: `provider` ("aws", "gcp", "azure"…, "" none known), `instance_type` ("p4d.24xlarge", "" not stated),
+    """From DMI and what cloud-init kept: `provider` ("aws", "gcp", "azure"…, "" none known), `instance_type` ("p4d.24xlarge", "" not stated),
     `virtual`: a virtual machine (None: cannot tell), `product`: DMI product name."""
 
     provider: str
@@ -164,7 +165,7 @@ def look_at_wsl(host: Host, platform: Platform, installed: Optional[InstalledDri
 
 @probe
 def look_at_cloud(host: Host, cpu: Optional[Cpu]) -> Cloud:
-    """DMI strings. Serial numbers, UUIDs and asset tags that name no cloud are not read into the fact."""
+    """DMI strings; on Azure, whose firmware does not tell the type, cloud-init's file. Serial numbers, UUIDs and asset tags that name no cloud are not read into the fact."""
     dmi: dict[str, str] = {}
     reason: Optional[Unavailable] = None
     for name in ("sys_vendor", "product_name", "product_version", "bios_version", "chassis_asset_tag", "board_vendor"):
@@ -179,7 +180,10 @@ def look_at_cloud(host: Host, cpu: Optional[Cpu]) -> Cloud:
     instance = product if provider == "aws" and re.fullmatch(r"[\w-]+\.[\w-]+", product) else ""
     if provider == "alibaba" and product.startswith("ecs."):
         instance = product
-    return Cloud(provider, instance, _virtual(dmi, product, cpu), product, DMI.rstrip("/"))
+    if provider == "azure":
+        instance = cloud_init.instance_type(text(host, CLOUD_INIT))
+    source = CLOUD_INIT if provider == "azure" and instance else DMI.rstrip("/")
+    return Cloud(provider, instance, _virtual(dmi, product, cpu), product, source)
 
 
 def _provider(dmi: Mapping[str, str]) -> str:

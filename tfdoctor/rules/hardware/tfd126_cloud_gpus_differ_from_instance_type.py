@@ -34,8 +34,9 @@ def cloud_gpus_differ_from_instance_type(
 
     ## How to be sure
     `lspci -d 10de:` on the instance itself, outside any container or job that was given only some of the GPUs. The type
-    is in the instance's metadata and on AWS in `/sys/class/dmi/id/product_name`. Google's and Azure's firmware does not
-    tell it; there `tfdoctor check --require instance=a2-highgpu-8g` compares with the table.
+    is in the instance's metadata, on AWS in `/sys/class/dmi/id/product_name`, on Azure in cloud-init's
+    `/run/cloud-init/instance-data.json`. Google's machines do not tell it without the network; there
+    `tfdoctor check --require instance=a2-highgpu-8g` compares with the table.
 
     ## What to do
     - Stop the instance and start it again, which moves it to another machine; a reboot stays on the same one.

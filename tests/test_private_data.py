@@ -51,7 +51,7 @@ SOURCES = (
     "dmesg", "nvidia-smi", "lspci", "modinfo", "rocm-smi", "pip metadata", "installer", "direct url", "pip configuration", "serial",
     "uuid", "board part", "process name", "dmi", "kernel command line", "library path", "allowed variable", "cgroup", "mounts", "builder",
     "information of the GPU", "shared memory", "cluster of the job", "driver parameters", "log", "smoke results", "kernel module", "nccl",
-    "conda", "device tree", "pip environment", "dead interpreter", "failing driver",
+    "conda", "device tree", "pip environment", "dead interpreter", "failing driver", "cloud-init",
 )  # fmt: skip
 
 
@@ -113,6 +113,19 @@ def tree() -> dict[str, trees.Content]:
         "/proc/driver/nvidia/params": f'EnableMSI: 1\nRegistryDwords: "{line("driver parameters")}"\n',
         f"/dev/shm/nccl-{USER}-10.77.{number('shared memory')}.9": b"\0" * 64,
         "/proc/device-tree/model": line("device tree"),
+    }
+
+
+def on_azure() -> dict[str, trees.Content]:
+    """cloud-init's file knows all about the machine and its owner."""
+    compute = {"vmSize": "Standard_ND96asr_v4", "name": f"{HOST}.corp.example", "tags": line("cloud-init")}
+    kept = {
+        "ds": {"meta_data": {"imds": {"compute": compute}}},
+        "v1": {"local_hostname": HOST, "note": line("cloud-init")},
+    }
+    return {
+        "/sys/class/dmi/id/chassis_asset_tag": "7783-7084-3265-9085-8269-3286-77\n",
+        "/run/cloud-init/instance-data.json": json.dumps(kept),
     }
 
 
@@ -201,7 +214,7 @@ class Planted:
     def sick(self) -> whole_machine.Whole:
         """The same machine, after its driver and an interpreter failed with messages that tell all."""
         failing = whole_machine.build(
-            self.machine.folder / "sick", nvml=gpu().but({"init": 999}), tree=tree(), tensorflow=False
+            self.machine.folder / "sick", nvml=gpu().but({"init": 999}), tree={**tree(), **on_azure()}, tensorflow=False
         )
         failing.variables.update(variables())
         failing.program(
@@ -345,3 +358,7 @@ def test_what_a_diagnosis_needs_is_still_there(made: dict[str, str]) -> None:
     assert variables["TF_CONFIG"].count(":2222") == 2
     assert report["facts"]["gpus"]["gpus"][0]["bus"] == "0000:01:00.0"
     assert report["target"]["python"] == sys.executable
+    assert (
+        json.loads(made["sick check"].partition("\ntfdoctor:")[0])["facts"]["cloud"]["instance_type"]
+        == "Standard_ND96asr_v4"
+    )

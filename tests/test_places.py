@@ -341,6 +341,16 @@ def test_node_exporter_reads_what_is_written(machine: whole_machine.Whole, tmp_p
     assert 'tfdoctor_requirement_met{requirement="gpu",state="met"} 1' in said
 
 
+def test_alerts(machine: whole_machine.Whole) -> None:
+    path = EXAMPLES / "prometheus" / "alerts.yml"
+    (group,) = yaml.safe_load(path.read_text())["groups"]
+    asked = {name for rule in group["rules"] for name in re.findall(r"tfdoctor_\w+", rule["expr"])}
+    said = machine.run("check", "--format", "prometheus", "--require", "gpu").stdout
+    assert asked and asked <= {family.name for family in text_string_to_metric_families(said)}
+    if shutil.which("promtool"):
+        lint("promtool", "check", "rules", str(path))
+
+
 def free_port() -> int:
     """A TCP port that nobody listens on."""
     with socket.socket() as one:

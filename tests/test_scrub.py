@@ -237,7 +237,10 @@ def test_names_of_a_machine(tmp_path, monkeypatch):
         "root:x:0:0::/root:/bin/sh\ncarol:x:1002:1002::/srv/people/carol:/bin/sh\nbroken\n"
     )
     monkeypatch.setenv("USER", "dave")
+    monkeypatch.setenv("SLURM_JOB_USER", "erinn")
+    monkeypatch.setattr("platform.node", lambda: "deepnode4.lab")
     scrub = Scrubber.of(LiveHost(root=str(tmp_path)))
     assert (
-        scrub.text("dave carol deepbox deepbox.lab /srv/people/carol/x root") == "user user host host /home/user/x root"
+        scrub.text("dave carol erinn deepbox deepbox.lab deepnode4 /srv/people/carol/x root")
+        == "user user user host host host /home/user/x root"
     )

@@ -11,6 +11,7 @@ everywhere in this machine's texts), or where the text around it says so; anythi
 from __future__ import annotations
 
 import ipaddress
+import platform
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Callable, Optional, Union
@@ -34,6 +35,20 @@ COMMON = frozenset(
     )
 )  # fmt: skip
 KEPT_HOMES = frozenset(("kubernetes", "linuxbrew", "user"))  # folders below /home that belong to no person
+
+# Variables that name a person or a machine: those of login, then of schedulers and CI servers.
+USERS = (
+    "USER",
+    "LOGNAME",
+    "USERNAME",
+    "SUDO_USER",
+    "LNAME",
+    "SLURM_JOB_USER",
+    "JUPYTERHUB_USER",
+    "GITHUB_ACTOR",
+    "GITLAB_USER_LOGIN",
+)
+HOSTS = ("HOSTNAME", "COMPUTERNAME", "HOST", "SLURMD_NODENAME", "SLURM_NODENAME", "SLURM_SUBMIT_HOST")
 
 Replacement = Union[str, Callable[[re.Match[str]], str]]
 
@@ -100,10 +115,10 @@ class Scrubber:
     def of(cls, host: Host) -> Scrubber:
         """With the names that `host` knows itself and its users by."""
         env = _quietly(lambda: dict(host.env())) or {}
-        users = {env.get(name, "") for name in ("USER", "LOGNAME", "USERNAME", "SUDO_USER", "LNAME")}
-        hosts = {
-            env.get(name, "") for name in ("HOSTNAME", "COMPUTERNAME", "HOST", "SLURMD_NODENAME", "SLURM_NODENAME")
-        }
+        users = {env.get(name, "") for name in USERS}
+        hosts = {env.get(name, "") for name in HOSTS}
+        if host.live:
+            hosts.add(platform.node())
         homes = {env.get(name, "") for name in ("HOME", "USERPROFILE")}
         for path in ("/etc/hostname", "/proc/sys/kernel/hostname"):
             hosts.add((_quietly(lambda path=path: host.read(path)) or "").strip())  # type: ignore[misc]
@@ -136,7 +151,9 @@ class Scrubber:
             text = pattern.sub(replacement, text)
         text = _UUID.sub(lambda m: self._uuid(m.group()), text)
         text = _PART_OF_UUID.sub(lambda m: f"{m.group(1)}-{self._shortened(m.group(2))}", text)
-        text = _IPV4.sub(lambda m: m.group() if m.group() in self._versions else _address(m), _IPV6.sub(_address6, text))
+        text = _IPV4.sub(
+            lambda m: m.group() if m.group() in self._versions else _address(m), _IPV6.sub(_address6, text)
+        )
         for home in self._homes:
             text = re.sub(re.escape(home) + r"(?![\w.-])", "/home/user", text)
         for pattern in _HOMES:

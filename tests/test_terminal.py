@@ -97,14 +97,28 @@ def test_colours_on_a_terminal_only_and_not_when_unwanted(arguments: tuple[str, 
 
 
 def test_one_place_decides() -> None:
-    """No command asks the terminal itself, but for a progress bar on standard error and the program that `run` runs."""
+    """No command asks the terminal itself, but for the output of the program that `run` runs."""
     package = Path(terminal.__file__).parent
     asking = {
         p.relative_to(package).as_posix()
         for p in package.rglob("*.py")
-        if re.search(r"NO_COLOR|stdout\.isatty|get_terminal_size", p.read_text())
+        if re.search(r"NO_COLOR|std(?:out|err)\.isatty|get_terminal_size", p.read_text())
     }
     assert asking == {"terminal.py"}
+
+
+@pytest.mark.parametrize(
+    ("variables", "wanted"),
+    [({"TERM": "xterm"}, True), ({"TERM": "dumb"}, False), ({"TERM": "xterm", "CI": "true"}, False)],
+)
+def test_no_line_is_written_over_in_a_log(
+    variables: dict[str, str], wanted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CI", raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    assert terminal.lively() is wanted
 
 
 def test_width_is_the_terminals() -> None:

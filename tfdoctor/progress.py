@@ -9,12 +9,13 @@ from types import TracebackType
 from typing import Callable, Optional
 
 from tfdoctor.i18n import _
+from tfdoctor.terminal import lively
 
 PATIENCE = 1.0  # seconds before the first word
 
 
 class Progress:
-    """A context in which `waiting_for()` is shown on standard error, if that is a terminal."""
+    """A context in which `waiting_for()` is shown on standard error, if that is a terminal that somebody looks at."""
 
     def __init__(self, waiting_for: Callable[[], tuple[str, ...]]) -> None:
         self._waiting_for = waiting_for
@@ -22,7 +23,7 @@ class Progress:
         self._thread: Optional[threading.Thread] = None
 
     def __enter__(self) -> Progress:
-        if sys.stderr.isatty():
+        if lively():
             self._thread = threading.Thread(target=self._show, daemon=True)
             self._thread.start()
         return self

@@ -39,8 +39,17 @@ def prepare() -> None:
 
 def colour() -> bool:
     """Colours on a terminal only, and not with NO_COLOR (set and not empty, as no-color.org has it), CI or TERM=dumb."""
-    unwanted = os.environ.get("NO_COLOR") or os.environ.get("CI") or os.environ.get("TERM") == "dumb"
-    return sys.stdout.isatty() and not unwanted
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and _watched()
+
+
+def lively() -> bool:
+    """May a line on standard error be written again and again? On a terminal only, and not with CI or TERM=dumb."""
+    return sys.stderr.isatty() and _watched()
+
+
+def _watched() -> bool:
+    """A person looks on, through a terminal that knows more than the next line."""
+    return not os.environ.get("CI") and os.environ.get("TERM") != "dumb"
 
 
 def width() -> int:

@@ -17,7 +17,7 @@ from tfdoctor.host import Host
 from tfdoctor.i18n import _
 from tfdoctor.model import BadInput
 from tfdoctor.tables import TableError, Tables
-from tfdoctor.terminal import colour, width
+from tfdoctor.terminal import colour, lively, width
 
 if TYPE_CHECKING:
     from tfdoctor.pages import Page
@@ -212,7 +212,7 @@ def _opened(name: str) -> Iterator[tuple[BinaryIO, Optional[Callable[[int], None
     size = Path(name).stat().st_size
     with open(name, "rb") as stream:
         _not_compressed(stream.peek(_LONGEST_MAGIC), name)
-        if size < BAR_FROM or not sys.stderr.isatty():
+        if size < BAR_FROM or not lively():
             yield stream, None
             return
         with click.progressbar(length=size, label=os.path.basename(name), file=sys.stderr) as bar:

@@ -8,6 +8,7 @@ import os
 import shutil
 import sys
 import textwrap
+from typing import Optional
 
 WIDE = 100  # columns where no terminal tells its own, as in a pipe or the log of a CI server
 # What a terminal that only knows some of Unicode gets instead.
@@ -18,13 +19,14 @@ PLAINER = {
     "°": " deg ",
     "–": "-",
     "—": "-",
-    "“": '"',
-    "”": '"',
+    "“": "'",  # no double one, which would end a JSON text
+    "”": "'",
     "’": "'",
     "≥": ">=",
     "≤": "<=",
 }
 HANDLER = "tfdoctor-plainer"
+ASCII = "tfdoctor-ascii"  # under its own name click takes ASCII for a mistake and writes UTF-8
 
 
 def prepare() -> None:
@@ -33,8 +35,11 @@ def prepare() -> None:
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115  for the life of the process
     codecs.register_error(HANDLER, _stand_in)
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors=HANDLER)
+    codecs.register(_ascii)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            plain = codecs.lookup(stream.encoding).name == "ascii"
+            stream.reconfigure(encoding=ASCII if plain else stream.encoding, errors=HANDLER)
 
 
 def colour() -> bool:
@@ -67,6 +72,17 @@ def wrapped(text: str, width: int, indent: str, hanging: str = "") -> list[str]:
         break_long_words=False,
         break_on_hyphens=False,
     )
+
+
+def _ascii(name: str) -> Optional[codecs.CodecInfo]:
+    """The codec ASCII."""
+    if name.replace("_", "-") != ASCII:
+        return None
+    known = codecs.lookup("ascii")
+    return codecs.CodecInfo(
+        known.encode, known.decode, known.streamreader, known.streamwriter, known.incrementalencoder,
+        known.incrementaldecoder, name=ASCII,
+    )  # fmt: skip
 
 
 def _stand_in(error: UnicodeError) -> tuple[str, int]:

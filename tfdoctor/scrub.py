@@ -66,7 +66,8 @@ _PATTERNS: tuple[tuple[re.Pattern[str], Replacement], ...] = (
     (re.compile(r"\b([a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\s\"'<>?]{1,500}\?)[^\s\"'<>]+"), rf"\1{REDACTED}"),  # a signature, a token, a name
     (re.compile(r"(?i)\b(bearer|basic)\s+[a-z0-9+/=_.~-]{8,}"), rf"\1 {REDACTED}"),
     (re.compile(rf"(?i)\b([\w.-]*{_SECRET_NAME}[\w.-]*)([\"']?\s*[=:]\s*[\"']?)(?!\d{{1,4}}\b)([^\s\"',;&<>]+)"), rf"\1\2{REDACTED}"),
-    (re.compile(r"\b(?:gh[opsur]_|github_pat_|glpat-|hf_|sk-|xox[abeoprs]-|npm_|pypi-|nvapi-|AIza|ya29\.)[A-Za-z0-9_\-.]{10,}"), REDACTED),
+    (re.compile(rf"(?i)(?<![\w-])(--?[\w-]*{_SECRET_NAME}[\w-]*\s+)(?!\d{{1,4}}\b)([^\s\"',;&<>-][^\s\"',;&<>]*)"), rf"\1{REDACTED}"),
+    (re.compile(r"\b(?:gh[opsur]_|github_pat_|gl(?:pat|cbt|dt|rt|ft|soat)-|dckr_pat_|hf_|sk-|xox[abeoprs]-|npm_|pypi-|nvapi-|AIza|ya29\.)[A-Za-z0-9_\-.]{10,}"), REDACTED),
     (re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"), REDACTED),
     (re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?"), REDACTED),
     (re.compile(r"(?<![\w.+%-])[\w.+%-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![\w-])"), "somebody@example.com"),

@@ -97,10 +97,13 @@ def _examined(folder: str) -> dict[str, Any]:
     from tfdoctor.checkup import check
     from tfdoctor.host import RecordedHost
     from tfdoctor.render.json_report import as_object
+    from tfdoctor.render.outgoing import outgoing
+    from tfdoctor.render.view import Checked
     from tfdoctor.scrub import Scrubber
 
     host = RecordedHost(folder)
-    report = as_object(check(host), (), Scrubber.of(host))
+    outside = outgoing(Checked(check(host)), Scrubber.of(host))
+    report = as_object(outside.report, (), outside.scrub)
     value: dict[str, Any] = json.loads(json.dumps(report, default=str))
     return value
 

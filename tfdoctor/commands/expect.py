@@ -37,13 +37,14 @@ def command(python: Optional[str], host: Optional[str], output: Optional[str]) -
     from tfdoctor.checkup import examine
     from tfdoctor.opening import open_host
     from tfdoctor.progress import Progress
+    from tfdoctor.render.outgoing import knowing
     from tfdoctor.scrub import Scrubber
 
     machine = open_host(python, host)
     try:
         with Progress(machine.waiting_for):
             seen = examine(machine)
-        scrub = Scrubber.of(machine)
+        scrub = knowing(seen.report, Scrubber.of(machine))
     finally:
         machine.close()
     faults = [scrub.text(fault) for fault in wrong(seen)]

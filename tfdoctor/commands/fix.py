@@ -26,6 +26,7 @@ from tfdoctor.i18n import _
 from tfdoctor.model import BadInput, Report, Safety, Severity, Unavailable
 from tfdoctor.opening import open_host
 from tfdoctor.progress import Progress
+from tfdoctor.render.outgoing import knowing
 from tfdoctor.scrub import Scrubber
 from tfdoctor.tables import Tables
 from tfdoctor.tables.rows import TfRelease
@@ -90,7 +91,7 @@ def command(
         plan = plan_of(seen, keep=keep, only=_known(only), live=machine.live)
         if machine.live and any(step.kind == "packages" for step in plan.steps):
             plan = _looked_into(plan, seen.report, children)
-        click.echo(rendered(plan, form, Scrubber.of(machine)), nl=False)
+        click.echo(rendered(plan, form, knowing(seen.report, Scrubber.of(machine))), nl=False)
         if not dry_run:
             sys.exit(_apply(plan, seen.report, children, python, yes=yes, include=include))
     except applying.Failed as why:

@@ -16,8 +16,14 @@ def outgoing(checked: Checked, scrub: Scrubber) -> Checked:
 
     What a program may run stays as it is: commands and variables of fixes, and the target interpreter's path.
     """
-    scrub.learn_value(plain(checked.report.facts))
+    scrub = knowing(checked.report, scrub)
     return Checked(_report(checked.report, scrub), tuple(_judgement(j, scrub) for j in checked.judgements), scrub)
+
+
+def knowing(report: Report, scrub: Scrubber) -> Scrubber:
+    """`scrub`, which now knows the versions that this report's facts name."""
+    scrub.learn_value(plain(report.facts))
+    return scrub
 
 
 def _report(report: Report, scrub: Scrubber) -> Report:

@@ -13,7 +13,7 @@ from tfdoctor.scrub import Scrubber
 
 
 def render(plan: Plan, scrub: Optional[Scrubber] = None) -> str:
-    """The plan as indented JSON. Its sentences are scrubbed; what a program may run stays as it is."""
+    """The plan as indented JSON. Its sentences are scrubbed; what is done on this machine stays as it is."""
     clean = str if scrub is None else scrub.text
     steps = [{**plain(_sentences(s, clean)), "environment": dict(s.environment)} for s in plan.steps]
     content = {
@@ -27,5 +27,5 @@ def render(plan: Plan, scrub: Optional[Scrubber] = None) -> str:
 
 
 def _sentences(step: Step, clean: Callable[[str], str]) -> Step:
-    told = {name: clean(getattr(step, name)) for name in ("title", "why", "note", "changes", "undo")}
-    return replace(step, **told)  # type: ignore[arg-type]  # all five are texts
+    told = {name: clean(getattr(step, name)) for name in ("title", "why", "note")}
+    return replace(step, **told)  # type: ignore[arg-type]  # all three are texts

@@ -98,7 +98,10 @@ def test_a_rule_that_is_not_sure_makes_unknown() -> None:
 
 
 def test_a_fault_in_a_form_that_leaves_the_gpu_listed_does_not_change_the_verdict() -> None:
-    assert verdict(facts.WORKSTATION, leaves_it_listed).gpu == "yes"
+    said = verdict(facts.WORKSTATION, leaves_it_listed)
+    assert said.gpu == "yes"
+    assert said.summary.endswith("Errors remain: leaves-it-listed."), "nobody is to stop reading at the yes"
+    assert "remain" not in verdict(facts.WORKSTATION).summary
 
 
 def test_a_crashed_blocking_rule_makes_unknown() -> None:

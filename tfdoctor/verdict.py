@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Optional, TypeVar
 
@@ -47,7 +47,7 @@ def decide(outcomes: Sequence[Outcome], facts: Facts) -> Verdict:
     reasons += _not_seen(facts)
     if reasons:
         return Verdict("unknown", None, _("Cannot tell: {reasons}.").format(reasons=_and_more(reasons)), "unknown")
-    return Verdict("yes", None, _usable(facts, hit), "yes")
+    return Verdict("yes", None, " ".join([_usable(facts, hit), *_errors(outcomes)]), "yes")
 
 
 def prove(predicted: Verdict, smoke: SmokeResults) -> Verdict:
@@ -133,6 +133,14 @@ def _usable(facts: Facts, hit: Collection[int]) -> str:
     names = Counter(models)
     listed = ", ".join(f"{count} x {name}" if count > 1 else name for name, count in names.items())
     return _("TensorFlow {version} will use {gpus}.").format(version=facts.get(TensorFlow).version, gpus=listed)
+
+
+def _errors(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """What breaks work on GPUs that TensorFlow does use, so that nobody stops reading at the "yes"."""
+    causes = [o for o in outcomes if o.status is Status.FOUND and o.folded_under is None]
+    names = [o.rule.name for o in causes if o.severity is Severity.ERROR]
+    if names:
+        yield _("Errors remain: {names}.").format(names=", ".join(names))
 
 
 def because(verdict: Verdict, outcomes: Sequence[Outcome]) -> Optional[Outcome]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,11 @@ from real_environments import TENSORFLOW, Environments
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 SHARED = REPOSITORY.parent / "shared"
+
+if (
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+):  # started with `&` by a script: children would inherit it and not hear SIGINT
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

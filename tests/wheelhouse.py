@@ -150,11 +150,11 @@ class Env:
 
 def copy_of(env: Env, into: Path) -> Env:
     """The same environment in another place, its files hard-linked. Its scripts name the old one, so only `-m pip` is to be used."""
-    shutil.copytree(env.root, into, symlinks=True, copy_function=_link)
+    shutil.copytree(env.root, into, symlinks=True, copy_function=link)
     return replace(env, root=into)
 
 
-def _link(source: str, into: str) -> None:
+def link(source: str, into: str) -> None:
     """As uv and conda put files into an environment: a file that is written in place changes for everybody."""
     place = Path(source)
     if place.is_symlink():

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import fake_nvml
 import pytest
-from wheelhouse import Env, _link, copy_of
+from wheelhouse import Env, copy_of
 
 
 def test_two_faults_are_one_step_with_one_consistent_set(env: Env) -> None:
@@ -230,30 +230,12 @@ def test_uv_for_an_environment_without_pip(template: Env, tmp_path: Path) -> Non
     assert {name: after[name] for name in cache} == cache
 
 
-@pytest.fixture(scope="session")
-def relocated(template: Env, tmp_path_factory: pytest.TempPathFactory) -> Env:
-    """A Python of its own, as a container or conda has one: no virtual environment."""
-    base = Path(sys.base_prefix)
-    if base == Path("/usr") or not (base / "bin" / "python3").exists():
-        pytest.skip("this Python cannot be put elsewhere")
-    made = Env(tmp_path_factory.mktemp("relocated") / "python", template.index)
-    ignored = shutil.ignore_patterns("__pycache__", "site-packages", "test", "EXTERNALLY-MANAGED", "share")
-    try:
-        shutil.copytree(base, made.root, symlinks=True, copy_function=_link, ignore=ignored)
-    except (OSError, shutil.Error):
-        pytest.skip("this Python cannot be linked elsewhere")
-    for name in ("python", "python3"):
-        if not (made.root / "bin" / name).exists():
-            (made.root / "bin" / name).symlink_to(f"python3.{sys.version_info.minor}")
-    (made.root / "lib" / f"python3.{sys.version_info.minor}" / "site-packages").mkdir()
-    asked = [str(made.python), "-c", "import sys; print(sys.prefix)"]
-    prefix = subprocess.run(asked, capture_output=True, text=True, check=False, env=made.variables).stdout.strip()
-    if prefix != str(made.root):
-        pytest.skip("this Python cannot be put elsewhere")
-    subprocess.run([str(made.python), "-m", "ensurepip"], check=True, capture_output=True, env=made.variables)
-    assert made.pip("install", "tensorflow-cpu==2.15.1").returncode == 0
-    assert made.pip("install", "--no-deps", "keras==3.3.3", "numpy==2.1.0").returncode == 0
-    return made
+@pytest.fixture
+def relocated(relocated_python: Env) -> Env:
+    """With the broken environment's packages."""
+    assert relocated_python.pip("install", "tensorflow-cpu==2.15.1").returncode == 0
+    assert relocated_python.pip("install", "--no-deps", "keras==3.3.3", "numpy==2.1.0").returncode == 0
+    return relocated_python
 
 
 def test_a_container_s_own_python(relocated: Env) -> None:

@@ -250,3 +250,48 @@ def test_an_interactive_session_answers_on_a_later_line(between: str) -> None:
     assert not causes(log.replace("False", "True"))
     listed = f">>> tf.config.list_physical_devices('GPU')\n{between}[]\n"
     assert ask(listed).answers and not ask(listed.replace("[]", "[PhysicalDevice(name='x')]")).answers
+
+
+@pytest.mark.parametrize(
+    ("log", "cause"),
+    [
+        (
+            "[1157.04] NVRM: The NVIDIA GPU 0000:02:00.0 (PCI ID: 10de:1b82)\n"
+            "               NVRM: installed in this system is not supported by open\n"
+            "               NVRM: nvidia.ko because it does not include the required GPU",
+            "driver-not-for-this-gpu",
+        ),
+        (
+            "kernel: NVRM: The NVIDIA GeForce 210 GPU installed in this system is\n"
+            "kernel: NVRM:  supported through the NVIDIA 340.xx Legacy drivers. Please",
+            "driver-not-for-this-gpu",
+        ),
+        ("INTERNAL: XLA requires ptxas version 11.8 or higher", "ptxas-missing-or-old"),
+        (
+            "hint: You require CPython 3.13 (`cp313`), but we only found wheels for\n"
+            "      `tensorflow` (v2.19.0) with the following Python ABI tags: `cp39`, `cp310`",
+            "python-version-unsupported",
+        ),
+        (
+            "  - tensorflow requires Python >=3.9,<3.12, so it will not be installable for Python >=3.12,<4.0",
+            "python-version-unsupported",
+        ),
+        (
+            "Unable to find installation candidates for tensorflow-io-gcs-filesystem (0.37.1)",
+            "tf-io-gcs-filesystem-no-wheel",
+        ),
+        ("TypeError: ('Keyword argument not understood:', 'ragged')", "keras-tf-version-mismatch"),
+        (
+            "nvidia-container-cli: mount error: file creation failed: /var/lib/docker/overlay2/1a/merged/usr/lib/"
+            "x86_64-linux-gnu/libcuda.so.1: file exists: unknown",
+            "docker-libcuda-host-mismatch",
+        ),
+    ],
+)
+def test_other_programs_say_it_in_their_words(log: str, cause: str) -> None:
+    assert causes(log)[0] == cause
+
+
+def test_the_kernel_names_the_driver_that_it_loads() -> None:
+    log = "NVRM: loading NVIDIA UNIX Open Kernel Module for x86_64  575.51.03  Release Build\nNo devices were found"
+    assert "575.51.03" in str(ask(log).situation["driver"])

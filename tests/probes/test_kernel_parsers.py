@@ -173,6 +173,9 @@ def test_sxid_continuations_are_no_events():
         ),
         ("pcieport 0000:00:01.0: AER: Corrected error received: 0000:01:00.0", "aer"),
         ("NVRM: GPU 0000:01:00.0: RmInitAdapter failed! (0x22:0x56:884)", "rm-init-failed"),
+        ("NVRM: installed in this system is not supported by open", "gpu-not-supported"),
+        ("NVRM: installed in this system requires use of the NVIDIA open kernel modules.", "gpu-not-supported"),
+        ("NVRM:  supported through the NVIDIA 470.xx Legacy drivers. Please", "gpu-not-supported"),
         ("Out of memory: Killed process 4242 (python3) total-vm:1kB", "oom"),
     ],
 )

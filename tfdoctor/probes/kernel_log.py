@@ -20,7 +20,8 @@ from tfdoctor.probes.platform import Platform
 class KernelLog:
     """What the log holds since boot. `lines` are those that name a cause, by kind:
     "key-rejected" (Secure Boot), "lockdown", "api-mismatch", "nouveau", "resume" (from suspend), "bar" (BAR not mapped),
-    "fallen-off-bus", "pcie-limited" (bandwidth limited by the link at…), "aer", "rm-init-failed", "uvm", "oom"."""
+    "fallen-off-bus", "pcie-limited" (bandwidth limited by the link at…), "aer", "rm-init-failed",
+    "gpu-not-supported" (this driver is not one for the GPU), "uvm", "oom"."""
 
     xids: tuple[Xid, ...]
     sxids: tuple[SXid, ...]

@@ -36,6 +36,7 @@ _KINDS = tuple(
         ("pcie-limited", r"available PCIe bandwidth, limited by"),
         ("aer", r"\bAER:|PCIe Bus Error:"),
         ("rm-init-failed", r"RmInitAdapter failed|rm_init_adapter failed"),
+        ("gpu-not-supported", r"requires use of the NVIDIA open kernel modules|installed in this system is not supported by|NVRM: nvidia\.ko because it does not include|x Legacy drivers"),
         ("uvm", r"nvidia-uvm: .*(?:[Ff]ail|[Ee]rror|unable|[Cc]ould not)|uvm_hmm"),
         ("oom", r"Out of memory: Kill|invoked oom-killer|oom-kill:"),
     )

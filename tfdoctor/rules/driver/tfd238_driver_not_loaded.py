@@ -11,6 +11,7 @@ from tfdoctor.model import Diagnosis, Evidence, Fix, Found, NotApplicable, Sever
 from tfdoctor.probes.cuda_driver import CudaDriver
 from tfdoctor.probes.gpu_machine import GpuMachine
 from tfdoctor.probes.kernel_driver import KernelDriver
+from tfdoctor.probes.kernel_log import KernelLog
 from tfdoctor.probes.libraries import DriverLibrary
 from tfdoctor.probes.nvidia_smi import NvidiaSmi
 from tfdoctor.probes.nvml import Nvml
@@ -42,6 +43,7 @@ def driver_not_loaded(
     container: Optional[Container],
     jetson: Optional[Jetson],
     cuda: Optional[CudaDriver],
+    log: Optional[KernelLog],
 ) -> Found:
     """The GPU is there, but NVIDIA's driver does not come up for it.
 
@@ -71,6 +73,8 @@ def driver_not_loaded(
         raise NotApplicable(_("a Jetson's driver is part of its system"))
     if works(nvml):
         return None  # TFD242
+    if log is not None and log.of("gpu-not-supported"):
+        return None  # TFD243
     if nvml is not None and nvml.state in ("timed-out", "crashed"):
         return None  # TFD237
     if nvml is not None and nvml.state == "library-missing" and _may_still_work(library, kernel, platform):

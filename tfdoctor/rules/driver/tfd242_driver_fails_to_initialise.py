@@ -11,6 +11,7 @@ from tfdoctor.model import Diagnosis, Evidence, Fix, Found, NotApplicable, Sever
 from tfdoctor.probes.cuda_driver import CudaDriver
 from tfdoctor.probes.gpu_machine import GpuMachine
 from tfdoctor.probes.kernel_driver import KernelDriver
+from tfdoctor.probes.kernel_log import KernelLog
 from tfdoctor.probes.libraries import DriverLibrary
 from tfdoctor.probes.nvidia_smi import NvidiaSmi
 from tfdoctor.probes.nvml import Gpus, Nvml
@@ -41,6 +42,7 @@ def driver_fails_to_initialise(
     container: Optional[Container],
     jetson: Optional[Jetson],
     cuda: Optional[CudaDriver],
+    log: Optional[KernelLog],
 ) -> Found:
     """NVIDIA's driver is loaded and does not come up, or lists no GPU that can be used.
 
@@ -73,6 +75,8 @@ def driver_fails_to_initialise(
         raise NotApplicable(_("a Jetson's driver is part of its system"))
     if works(nvml):
         return _listing(gpus, platform, machine, cuda)
+    if log is not None and log.of("gpu-not-supported"):
+        return None  # TFD243
     if starts(cuda) or not is_loaded(nvml, smi, kernel):
         return None
     if nvml is None:

@@ -24,6 +24,9 @@ FOLLOWED = (
 )  # fmt: skip
 #: cublasLt has no version of its own in cuda_config.h: it is cuBLAS's. TensorFlow asks for it from 2.5 on.
 _CUBLAS_LT_FROM = Version("2.5")
+#: What TF-TRT asks dlopen for follows ".so." here, from these releases on; no header states it. Seen with LD_DEBUG=files in
+#: the last release of each minor, 2.0 to 2.17; 2.0 and, from 2.18 on, all are built without TensorRT.
+_NVINFER = {"2.0": "", "2.1": "6", "2.4": "7", "2.12": "8", "2.15": "8.6.1", "2.18": ""}
 _MIB = 1 << 20
 
 
@@ -91,6 +94,8 @@ def _cuda(built: Mapping[str, Any], version: str, old: Optional[Mapping[str, Any
     names = wheel.sonames(config)
     if "cublas" in names and Version(version) >= _CUBLAS_LT_FROM:
         names["cublasLt"] = names["cublas"].replace("libcublas", "libcublasLt")
+    if names and (tensorrt := _tensorrt(version)):
+        names["nvinfer"] = f"libnvinfer.so.{tensorrt}"
     nccl = built.get("nccl_header")
     return {
         "cuda": _minor(config.get("TF_CUDA_VERSION") or says_cuda),
@@ -102,6 +107,11 @@ def _cuda(built: Mapping[str, Any], version: str, old: Optional[Mapping[str, Any
         "tensorrt": info.get("is_tensorrt_build"),
         "sonames": dict(sorted(names.items())),
     }
+
+
+def _tensorrt(version: str) -> str:
+    """The version in the name of the TensorRT library that a release opens; "" when it opens none."""
+    return [suffix for since, suffix in _NVINFER.items() if Version(version) >= Version(since)][-1]
 
 
 def _minor(cuda: Optional[str]) -> Optional[str]:

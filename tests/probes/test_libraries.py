@@ -123,6 +123,27 @@ def test_everything_is_found_through_the_runpath(live: Path) -> None:
     assert blas.how == "already loaded for libcublas.so.12"
 
 
+def test_tensorrt_is_looked_up_from_the_object_that_opens_it(live: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """TensorFlow 2.17 asks for TensorRT 8.6.1 by its whole version; without it only TF-TRT is lost."""
+    environment(live, list(WHEELS), version="2.17.1")
+    build(live / "tensorflow/compiler/tf2tensorrt/_pywrap_py_utils.so")
+    distribution(live, "tensorrt-libs", "8.6.1")
+    build(live / "tensorrt_libs/libnvinfer.so.8.6.1")
+    found = look(LiveHost()).get(Libraries)
+    tensorrt = found.get("nvinfer")
+    assert tensorrt is not None and tensorrt not in found.missing
+    assert (tensorrt.soname, tensorrt.picked, tensorrt.caller) == ("libnvinfer.so.8.6.1", None, "_pywrap_py_utils.so")
+    assert [(c.origin, c.version) for c in tensorrt.copies] == [("pip", "8.6.1")]
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(live / "tensorrt_libs"))
+    tensorrt = look(LiveHost()).get(Libraries).get("nvinfer")
+    assert tensorrt is not None and tensorrt.picked is not None and tensorrt.how == "LD_LIBRARY_PATH"
+
+
+def test_a_release_without_tensorrt_asks_for_none(live: Path) -> None:
+    environment(live, list(WHEELS), version="2.20.0")
+    assert look(LiveHost()).get(Libraries).get("nvinfer") is None
+
+
 def test_the_parts_of_cudnn_that_are_not_there(live: Path) -> None:
     environment(live, list(WHEELS))
     whole = look(LiveHost()).get(Libraries).get("cudnn")

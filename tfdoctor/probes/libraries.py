@@ -27,8 +27,8 @@ __all__ = ["DriverLibrary", "Libraries", "Library", "LibraryFile"]
 
 # What TensorFlow opens before it lists a GPU, in its order; one of these missing means no GPU at all (dlopen_checker.cc).
 NEEDED = ("cudart", "cublas", "cublasLt", "cufft", "curand", "cusolver", "cusparse", "cudnn")
-# What it opens later, for one feature: profiling, collectives.
-OPTIONAL = ("cupti", "nccl")
+# What it opens later, for one feature: profiling, collectives, TensorRT.
+OPTIONAL = ("cupti", "nccl", "nvinfer")
 # cuRAND left that list: the wheels of 2.14 on have neither its folder on the RUNPATH nor the function that opens it.
 CURAND_NEEDED = "<2.14.dev0"
 # Name in cuda_config.h -> component; the value is what follows ".so." in the soname.
@@ -38,6 +38,14 @@ CONFIG = {
 }  # fmt: skip
 # The object whose code calls dlopen, best known first; its RUNPATH is the one that counts.
 CALLERS = ("libtensorflow_framework.so.2", "libtensorflow_framework.so.1", "_pywrap_tensorflow_internal.so")
+# The object that opens TensorRT, by release; from 2.18 on none does (seen with LD_DEBUG=files, 2.1.4 to 2.17.1).
+TENSORRT_CALLERS = {
+    "<2.3.dev0": "libtensorflow_framework.so.2",
+    ">=2.3.dev0,<2.4.dev0": "_pywrap_py_utils.so",
+    ">=2.4.dev0,<2.11.dev0": "_pywrap_tensorflow_internal.so",
+    ">=2.11.dev0,<2.16.dev0": "libtensorflow_framework.so.2",
+    ">=2.16.dev0": "_pywrap_py_utils.so",
+}
 MACHINES = {"x86_64": "EM_X86_64", "aarch64": "EM_AARCH64", "ppc64le": "EM_PPC64"}
 DRIVER_PLACES = (
     "/usr/lib/wsl/lib/libcuda.so*", "/usr/local/cuda*/compat/libcuda.so*", "/usr/local/cuda*/lib64/stubs/libcuda.so*",
@@ -57,7 +65,7 @@ CUDNN_PARTS: Mapping[str, tuple[str, ...]] = {
 @dataclass(frozen=True)
 class Library:
     """One library that TensorFlow opens. `component`: "cudart", "cublas", "cublasLt", "cufft", "curand", "cusolver", "cusparse",
-    "cudnn", "cupti", "nccl", "nvjitlink", "tensorrt". `needed`: without it TensorFlow uses no GPU (False: only a feature is lost).
+    "cudnn", "cupti", "nccl", "nvinfer" (TensorRT). `needed`: without it TensorFlow uses no GPU (False: only a feature is lost).
 
     `picked` is the copy that the loader would take, None when it would find none; `how` names the step that found it
     ("RUNPATH of libtensorflow_cc.so.2", "LD_LIBRARY_PATH", "ld.so.cache", "default folder"). `copies` is every other copy
@@ -122,9 +130,10 @@ def libraries(
     seen = files.copies({f: texts(n) for f, n in mapping(answer.get("libraries")).items()}, loader.library_path)
     found = []
     for component, soname in _wanted(answer, tensorflow, tables):
-        opened = loader.open(soname, caller)
-        copies = seen.get(component, [])
-        found.append(_library(component, soname, opened, caller, loader, files, copies, tensorflow.version))
+        by = _tensorrt_caller(host, answer, tensorflow) if component == "nvinfer" else caller
+        if by is not None:
+            copies = seen.get(component, [])
+            found.append(_library(component, soname, loader.open(soname, by), by, loader, files, copies))
     return Libraries(tuple(found), loader.search_path(caller), caller.path)
 
 
@@ -149,6 +158,13 @@ def _caller(host: Host, answer: Mapping[str, Any], tensorflow: TensorFlow) -> Lo
             _("{folder} holds no {name} that could be read").format(folder=tensorflow.location, name=CALLERS[0])
         )
     return Loaded(path, elf, None if elf.runpath else _object(host, text(objects.get(CALLERS[2]))))
+
+
+def _tensorrt_caller(host: Host, answer: Mapping[str, Any], tensorflow: TensorFlow) -> Optional[Loaded]:
+    """What opens TensorRT. None: it is not there to be looked at, as in a recording by an older tfdoctor."""
+    objects = mapping(mapping(answer.get("tensorflow")).get("objects"))
+    names = (name for versions, name in TENSORRT_CALLERS.items() if fits(tensorflow.version, versions))
+    return next((_object(host, text(objects.get(name))) for name in names), None)
 
 
 def _object(host: Host, path: str) -> Optional[Loaded]:
@@ -226,7 +242,6 @@ def _library(
     loader: Loader,
     files: LibraryFiles,
     copies: Sequence[LibraryFile],
-    version: str,
 ) -> Library:
     hit = opened.hit
     picked = files.describe(hit.path, hit.elf, opened.missing) if hit is not None else None

@@ -107,13 +107,17 @@ class LibraryFiles:
         )
 
     def _wheel_version(self, path: str, soname: str) -> str:
-        found = re.search(r"^(.*)/nvidia/([^/]+)/(?:lib|bin)/[^/]+$", path)
+        found = re.search(r"^(.*)/(?:nvidia/([^/]+)/(?:lib|bin)|tensorrt\w*)/[^/]+$", path)
         if found is None or self._distributions is None:
             return ""
         site, folder = found.groups()
         component = component_of(soname)
-        base = WHEELS.get(component, component.lower()) if re.fullmatch(r"cu\d+", folder) else folder.replace("_", "-")
-        form = re.compile(rf"nvidia-{re.escape(base)}(-cu\d+)?")
+        form = re.compile(r"(nvidia-)?tensorrt(-cu\d+)?(-libs)?")
+        if folder is not None:
+            own = (
+                WHEELS.get(component, component.lower()) if re.fullmatch(r"cu\d+", folder) else folder.replace("_", "-")
+            )
+            form = re.compile(rf"nvidia-{re.escape(own)}(-cu\d+)?")
         wheels = [d for name, d in self._distributions.by_name.items() if form.fullmatch(name)]
         wheels = [d for d in wheels if d.location == site] or wheels
         # The wheels of two CUDA releases share a folder; each has the major of its library's soname.

@@ -78,6 +78,7 @@ CORES = (
 OBJECTS = (
     "libtensorflow_framework.so.2", "libtensorflow_framework.so.1", "libtensorflow_cc.so.2",
     "python/_pywrap_tensorflow_internal.so", "python/lib_pywrap_tensorflow_common.so", "python/_pywrap_tensorflow.so",
+    "compiler/tf2tensorrt/_pywrap_py_utils.so",
 )  # fmt: skip
 HEADERS = {
     "cuda_config.h": ("third_party/gpus/cuda/cuda_config.h", "external/local_config_cuda/cuda/cuda/cuda_config.h"),

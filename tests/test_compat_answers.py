@@ -184,6 +184,15 @@ def test_amd_and_intel_are_named_a_build_and_nothing_is_promised():
     assert fits["2.20.0"].fits == "no" and "ROCm documentation" in text(fits["2.20.0"])
     fits = ask(gpu="Intel Arc A770")
     assert fits["2.15.1"].install[0][-1].startswith("intel-extension-for-tensorflow==2.15.0")
+    assert ask(gpu="Intel Arc A770", system="wsl2")["2.15.1"].install == fits["2.15.1"].install
+
+
+@pytest.mark.parametrize("gpu", ["Radeon RX 7900 XTX", "Intel Arc A770"])
+def test_other_gpus_on_native_windows_go_through_directml(gpu):
+    fits = ask(gpu=gpu, system="windows", python="3.10")
+    packages = ("tensorflow-cpu==2.10.0", "tensorflow-directml-plugin==0.4.0.dev230202", "numpy<2")
+    assert fits["2.10.0"].fits == "unknown" and fits["2.10.0"].install[0][4:] == packages
+    assert fits["2.20.0"].fits == "no" and "It has ended" in text(fits["2.20.0"])
 
 
 def test_python_3_13():

@@ -12,7 +12,7 @@ from tfdoctor.fitting.install import commands, plugin_for, vendor_build
 from tfdoctor.fitting.reasons import Reason, Says
 from tfdoctor.i18n import _
 from tfdoctor.tables import Tables
-from tfdoctor.tables.rows import Distribution, TfRelease
+from tfdoctor.tables.rows import Distribution, OtherGpu, TfRelease
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,8 @@ def perhaps(fits: tuple[Fit, ...]) -> Optional[Fit]:
 
 
 def _fit(tables: Tables, release: TfRelease, asked: Asked) -> Fit:
-    if asked.plugin is not None or asked.system == "macos":
-        reasons = _plugin_reasons(tables, release, asked)
+    if asked.other is not None:
+        reasons = _plugin_reasons(tables, release, asked, asked.other)
     else:
         reasons = tuple(reason for check in checks.ALL for reason in check(tables, release, asked))
     outcomes = {reason.outcome for reason in reasons}
@@ -63,18 +63,18 @@ def _built_with(release: TfRelease) -> Reason:
     return Reason(Says.NOTE, text, release.source)
 
 
-def _plugin_reasons(tables: Tables, release: TfRelease, asked: Asked) -> tuple[Reason, ...]:
+def _plugin_reasons(tables: Tables, release: TfRelease, asked: Asked, other: OtherGpu) -> tuple[Reason, ...]:
     """The comparisons for a GPU that TensorFlow reaches through a plug-in or a vendor's build."""
-    plugin = asked.plugin or "tensorflow-metal"
+    plugin = other.plugin
     kind = tables.distribution(plugin)
-    if kind is not None and asked.system not in kind.systems:
+    if kind is not None and asked.wheels_for not in kind.systems:
         text = _("{plugin} is for {systems}.").format(plugin=plugin, systems=", ".join(kind.systems))
         return (Reason(Says.NO, text, kind.source),)
     if asked.system == "macos" and asked.machine == "x86_64":
         support = tables.system_support("macos", "x86_64", release.version)
         if support is not None:
             return (Reason(Says.NO, _("No GPU: {what}.").format(what=support.what), support.source),)
-    reasons = [] if kind is not None and kind.provides_tensorflow else [*_host(tables, release, asked)]
+    reasons = [] if other.host is None else [*_host(tables, release, asked)]
     row = plugin_for(tables, plugin, release, asked)
     if row is None:
         reasons.append(_no_plugin(tables, plugin, kind, release, asked))
@@ -82,7 +82,7 @@ def _plugin_reasons(tables: Tables, release: TfRelease, asked: Asked) -> tuple[R
     text = _("{plugin} {version} goes with it.").format(plugin=plugin, version=row.version)
     if row.note:
         text = _("{plugin} {version} goes with it; {note}.").format(plugin=plugin, version=row.version, note=row.note)
-    if plugin != "tensorflow-metal":
+    if asked.system != "macos":
         text += _(" Whether this GPU and its driver are supported is not in the tables.")
         reasons.append(Reason(Says.OPEN, text, row.source))
     else:

@@ -12,7 +12,7 @@ from packaging.version import InvalidVersion, Version
 from tfdoctor.i18n import _
 from tfdoctor.model import BadInput
 from tfdoctor.tables import Tables
-from tfdoctor.tables.rows import ComputeCapability, Gpu, Instance, Toolkit
+from tfdoctor.tables.rows import ComputeCapability, Gpu, Instance, OtherGpu, Toolkit
 
 SYSTEMS = ("linux", "windows", "wsl2", "macos")
 MACHINES = ("x86_64", "aarch64")
@@ -23,8 +23,8 @@ class Asked:
     """A machine in words; None where nothing was said. ``python`` is major.minor, ``cuda`` a fixed toolkit.
 
     ``gpu`` is the name to show, ``card`` its row, ``capability`` what it comes to;
-    ``instance`` is the cloud instance type that was named instead of it. ``plugin``: the distribution that reaches a
-    GPU of another vendor. ``assumed`` names what nobody said ("system", "machine").
+    ``instance`` is the cloud instance type that was named instead of it. ``other``: how a GPU of another vendor
+    is reached. ``assumed`` names what nobody said ("system", "machine").
     """
 
     system: str
@@ -36,10 +36,15 @@ class Asked:
     card: Optional[Gpu] = None
     instance: Optional[Instance] = None
     capability: Optional[ComputeCapability] = None
-    plugin: Optional[str] = None
+    other: Optional[OtherGpu] = None
     cuda: Optional[str] = None
     glibc: Optional[str] = None
     assumed: tuple[str, ...] = ()
+
+    @property
+    def wheels_for(self) -> str:
+        """The system whose wheels are installed: WSL 2 takes those for Linux."""
+        return "linux" if self.system == "wsl2" else self.system
 
     def names(self, version: str) -> bool:
         """Whether a release was asked about: any without a question, all patches of "2.16", "2.15.0" alone."""
@@ -64,7 +69,11 @@ def understand(
 ) -> Asked:
     """The question in terms of the tables. Raises BadInput for a GPU or version that they do not know."""
     card = None if gpu is None else _gpu(tables, gpu)
-    other = tables.other_gpu(gpu) if gpu is not None and card is None else None
+    other = None
+    if gpu is not None and card is None:
+        other = tables.other_gpu(gpu, "linux" if system == "wsl2" else system)
+    elif gpu is None and system == "macos":
+        other = next((row for row in tables.rows(OtherGpu) if row.system == "macos"), None)
     implied = (other.system, other.machine) if other else (None, card.host if isinstance(card, Gpu) else None)
     assumed = [
         name for name, said in (("system", system or implied[0]), ("machine", machine or implied[1])) if not said
@@ -79,7 +88,7 @@ def understand(
         capability=_capability(tables, card),
         card=card if isinstance(card, Gpu) else None,
         instance=None if gpu is None else tables.instance(gpu),
-        plugin=None if other is None else other.plugin,
+        other=other,
         cuda=None if cuda is None else _cuda(tables, cuda),
         glibc=None if glibc is None else _version(glibc, "--glibc", "2.31"),
         assumed=tuple(assumed),

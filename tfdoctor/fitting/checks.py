@@ -29,8 +29,8 @@ NEWER_GPU_FAILS = "https://github.com/tensorflow/tensorflow/issues/99592"
 
 
 def wheel_platform(release: TfRelease, asked: Asked) -> Optional[TfPlatform]:
-    """The wheels a machine would install: WSL 2 takes those for Linux."""
-    return release.platform("linux" if asked.system == "wsl2" else asked.system, asked.machine)
+    """The wheels a machine would install."""
+    return release.platform(asked.wheels_for, asked.machine)
 
 
 def system(tables: Tables, release: TfRelease, asked: Asked) -> Iterator[Reason]:
@@ -410,9 +410,8 @@ def by_hand(tables: Tables, release: TfRelease, asked: Asked) -> Iterator[Reason
 
 def defects(tables: Tables, release: TfRelease, asked: Asked) -> Iterator[Reason]:
     """Known faults of the release that touch this machine."""
-    system_name = "linux" if asked.system == "wsl2" else asked.system
     for defect in tables.defects(release.version):
-        if system_name not in defect.systems:
+        if asked.wheels_for not in defect.systems:
             continue
         if defect.pythons:
             yield from _on_some_pythons(defect, asked)

@@ -20,14 +20,12 @@ def commands(
 
 
 def _requirements(tables: Tables, release: TfRelease, asked: Asked) -> tuple[str, ...]:
-    plugin = asked.plugin or ("tensorflow-metal" if asked.system == "macos" else None)
-    if plugin is not None:
-        row = plugin_for(tables, plugin, release, asked)
-        version = "" if row is None else f"=={row.version}"
-        if plugin == "tensorflow-rocm":
-            return (f"{plugin}{version}",)
+    if asked.other is not None:
+        row = plugin_for(tables, asked.other.plugin, release, asked)
+        plugin = asked.other.plugin if row is None else f"{asked.other.plugin}=={row.version}"
         own = vendor_build(tables, release, asked)
-        return f"{own.name if own else 'tensorflow'}=={release.version}", f"{plugin}{version}"
+        host = asked.other.host if own is None else own.name
+        return (plugin,) if host is None else (f"{host}=={release.version}", plugin)
     name = release.gpu_distribution
     by_pip = extra_installs(tables, release, asked) and asked.cuda is None
     return (f"{name}[and-cuda]=={release.version}" if by_pip else f"{name}=={release.version}",)
@@ -44,7 +42,7 @@ def extra_installs(tables: Tables, release: TfRelease, asked: Asked) -> bool:
 def plugin_for(tables: Tables, plugin: str, release: TfRelease, asked: Asked) -> Optional[Plugin]:
     """The newest release of a plug-in that goes with a TensorFlow release, on this Python when it was given."""
     for row in tables.plugins(plugin):
-        fitting = fits(release.version, row.tensorflow) and asked.system in row.systems
+        fitting = fits(release.version, row.tensorflow) and asked.wheels_for in row.systems
         if fitting and (asked.python is None or has_wheel(row.pythons, asked.python)):
             return row
     return None

@@ -18,8 +18,8 @@ def lines(tables: Tables, asked: Asked) -> list[str]:
         found += _instance(tables, asked.instance)
     if asked.card is not None:
         found += [*_card(tables, asked.card), *_healthy(tables.device_baselines(asked.card.name))]
-    if asked.plugin is not None:
-        found += _other(tables, asked.plugin)
+    if asked.other is not None:
+        found += _other(tables, asked.other)
     if asked.capability is not None:
         found += _capability(asked.capability)
     if asked.driver is not None and asked.system in ("linux", "macos"):
@@ -125,12 +125,10 @@ def _healthy(rows: Iterable[DeviceBaseline]) -> Iterator[str]:
         )
 
 
-def _other(tables: Tables, plugin: str) -> Iterator[str]:
+def _other(tables: Tables, way: OtherGpu) -> Iterator[str]:
     """A GPU that is not NVIDIA's: why it needs another distribution, and what that is."""
-    for vendor in tables.rows(OtherGpu):
-        if vendor.plugin == plugin:
-            yield f"{vendor.vendor}: {vendor.what}."
-    row = tables.distribution(plugin)
+    yield f"{way.vendor}: {way.what}."
+    row = tables.distribution(way.plugin)
     if row is not None:
         yield f"{row.name}: {row.what}."
 

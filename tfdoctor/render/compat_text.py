@@ -32,7 +32,7 @@ def render(tables: Tables, asked: Asked, fits: tuple[Fit, ...], *, width: int, c
 
 
 def _constrained(asked: Asked) -> bool:
-    said = (asked.python, asked.driver, asked.gpu, asked.capability, asked.cuda, asked.glibc, asked.plugin)
+    said = (asked.python, asked.driver, asked.gpu, asked.capability, asked.cuda, asked.glibc, asked.other)
     return any(value is not None for value in said) or not {"system", "machine"} <= set(asked.assumed)
 
 
@@ -116,7 +116,7 @@ def _matrix(tables: Tables, asked: Asked, fits: tuple[Fit, ...]) -> list[str]:
 def facts(tables: Tables, asked: Asked, release: TfRelease) -> dict[str, str]:
     """A release in short: the columns of the matrix."""
     floor = None if release.cuda is None else tables.driver_floor(release.cuda, asked.system)
-    platform = release.platform("linux" if asked.system == "wsl2" else asked.system, asked.machine)
+    platform = release.platform(asked.wheels_for, asked.machine)
     pythons = platform.pythons if platform else ()
     return {
         "Python": _span([f"{tag[2]}.{tag[3:]}" for tag in pythons]),

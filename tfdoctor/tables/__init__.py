@@ -49,7 +49,7 @@ FILES: Mapping[str, tuple[type[r.Row], tuple[str, ...]]] = {
     "nccl": (r.NcclSupport, ("version", "cuda_major")),
     "node_baselines": (r.NodeBaseline, ("node",)),
     "nvlink": (r.NvlinkGeneration, ("generation",)),
-    "other_gpus": (r.OtherGpu, ("vendor",)),
+    "other_gpus": (r.OtherGpu, ("vendor", "system")),
     "pcie": (r.PcieGeneration, ("generation",)),
     "plugins": (r.Plugin, ("name", "version")),
     "ptx_isa": (r.PtxIsa, ("ptx_isa",)),
@@ -302,10 +302,14 @@ class Tables:
         """Names of the table that are most like ``name``, for an error message."""
         return near(name, [spelling for row in self.rows(r.Gpu) for spelling in (row.name, *row.aliases)])
 
-    def other_gpu(self, name: str) -> Optional[r.OtherGpu]:
-        """The vendor of a GPU that is not NVIDIA's ("Apple M2", "Radeon RX 7900 XTX"); None for others."""
+    def other_gpu(self, name: str, system: Optional[str] = None) -> Optional[r.OtherGpu]:
+        """How a GPU that is not NVIDIA's ("Apple M2", "Radeon RX 7900 XTX") is reached, on ``system`` where there is a way.
+
+        Else on the first system that has one; None for others.
+        """
         lower = " ".join(name.lower().split())
-        return next((row for row in self.rows(r.OtherGpu) if re.fullmatch(row.pattern, lower)), None)
+        found = [row for row in self.rows(r.OtherGpu) if re.fullmatch(row.pattern, lower)]
+        return next((row for row in found if row.system == system), next(iter(found), None))
 
     def compute_capability(self, value: str) -> Optional[r.ComputeCapability]:
         """A compute capability by "8.6", "sm_86", "compute_86" or "86"; the code for it alone ("9.0a", "sm_100f") counts."""

@@ -397,7 +397,10 @@ class Gpu(Row):
 
 @dataclass(frozen=True)
 class OtherGpu(Row):
-    """GPUs of another vendor: ``pattern`` is a regular expression over the whole name, in lower case."""
+    """GPUs of another vendor on one system: ``pattern`` is a regular expression over the whole name, in lower case.
+
+    ``host`` is the distribution that ``plugin`` is installed with; None where that is a TensorFlow itself.
+    """
 
     vendor: str
     pattern: str
@@ -405,6 +408,7 @@ class OtherGpu(Row):
     machine: str
     what: str
     plugin: str
+    host: Optional[str]
 
 
 @dataclass(frozen=True)

@@ -362,8 +362,10 @@ def test_libcuda_where_nobody_looked(tmp_path: Path) -> None:
     (tmp_path / "env.txt").write_text("PATH=/usr/bin\n")
     with pytest.raises(Unavailable):
         look(RecordedHost(str(tmp_path))).get(DriverLibrary)
-    with pytest.raises(NotApplicable):
+    with pytest.raises(Unavailable):
         look(RecordedHost(str(tmp_path)), dataclasses.replace(LINUX, system="windows")).get(DriverLibrary)
+    with pytest.raises(NotApplicable):
+        look(RecordedHost(str(tmp_path)), dataclasses.replace(LINUX, system="darwin")).get(DriverLibrary)
 
 
 @pytest.mark.parametrize(

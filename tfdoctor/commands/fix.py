@@ -8,7 +8,6 @@ import shlex
 import shutil
 import sys
 from collections.abc import Sequence
-from pathlib import PurePosixPath
 from typing import Optional
 
 import click
@@ -27,6 +26,7 @@ from tfdoctor.model import BadInput, Report, Safety, Severity, Unavailable
 from tfdoctor.opening import open_host
 from tfdoctor.progress import Progress
 from tfdoctor.render.outgoing import knowing
+from tfdoctor.render.shell import shell_of
 from tfdoctor.scrub import Scrubber
 from tfdoctor.tables import Tables
 from tfdoctor.tables.rows import TfRelease
@@ -119,7 +119,7 @@ def plan_of(seen: Examination, *, keep: Sequence[str] = (), only: Sequence[str] 
             raise BadInput(_("--keep {name}: no such distribution is installed here.").format(name=name))
     tables = Tables()
     world = World(installed, interpreter, tables, _lowest(seen.report), lambda: _releases(seen, tables))
-    return make(seen.report, _installer(seen.report, live), world, keep=keep, only=only, shell=_shell(seen.report))
+    return make(seen.report, _installer(seen.report, live), world, keep=keep, only=only, shell=shell_of(seen.report))
 
 
 def _looked_into(plan: Plan, report: Report, children: Children) -> Plan:
@@ -174,15 +174,6 @@ def _releases(seen: Examination, tables: Tables) -> Optional[list[TfRelease]]:
     except BadInput:
         return None
     return [fit.release for fit in answer(tables, asked) if fit.fits == "yes"]
-
-
-def _shell(report: Report) -> str:
-    """The shell in use, by SHELL; PowerShell on Windows."""
-    platform, environment = report.facts.get("platform"), report.facts.get("environment")
-    if platform is not None and platform.system == "windows":
-        return "powershell"
-    name = PurePosixPath((environment.get("SHELL") if environment else "") or os.environ.get("SHELL", "")).name
-    return {"fish": "fish", "csh": "csh", "tcsh": "csh"}.get(name, "posix")
 
 
 def rendered(plan: Plan, form: str, scrub: Optional[Scrubber] = None) -> str:

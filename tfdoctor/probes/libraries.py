@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ntpath
 import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +22,7 @@ from tfdoctor.probes.library_files import LibraryFile, LibraryFiles, component_o
 from tfdoctor.probes.looking import if_told
 from tfdoctor.probes.platform import Cpu, Platform
 from tfdoctor.probes.tensorflow import TensorFlow
+from tfdoctor.probes.windows_libraries import WindowsSearch, dll_of, driver_copy
 from tfdoctor.tables import Tables, fits
 
 __all__ = ["DriverLibrary", "Libraries", "Library", "LibraryFile"]
@@ -46,6 +48,7 @@ TENSORRT_CALLERS = {
     ">=2.11.dev0,<2.16.dev0": "libtensorflow_framework.so.2",
     ">=2.16.dev0": "_pywrap_py_utils.so",
 }
+WINDOWS_CALLER = "_pywrap_tensorflow_internal.pyd"
 MACHINES = {"x86_64": "EM_X86_64", "aarch64": "EM_AARCH64", "ppc64le": "EM_PPC64"}
 DRIVER_PLACES = (
     "/usr/lib/wsl/lib/libcuda.so*", "/usr/local/cuda*/compat/libcuda.so*", "/usr/local/cuda*/lib64/stubs/libcuda.so*",
@@ -100,7 +103,7 @@ class Libraries:
 
 @dataclass(frozen=True)
 class DriverLibrary:
-    """libcuda.so.1 as the loader would find it. `picked` None: it would find none. `others` are further copies."""
+    """libcuda.so.1 (nvcuda.dll on Windows) as the loader would find it. `picked` None: it would find none. `others` are further copies."""
 
     picked: Optional[LibraryFile]
     how: str
@@ -118,8 +121,10 @@ def libraries(
     cpu: Optional[Cpu],
 ) -> Libraries:
     """Open each library as TensorFlow would, one after the other, in a loader that is computed."""
-    _must_be_cuda_on_linux(tensorflow, platform)
+    _must_be_cuda(tensorflow, platform)
     answer = host.target_answer()
+    if platform is not None and platform.system == "windows":
+        return _on_windows(answer, tensorflow, tables, LibraryFiles(host, distributions, _conda_prefix(answer)))
     caller = _caller(host, answer, tensorflow)
     python, here = text(answer.get("executable")), text(answer.get("cwd"))
     loader = _loader(host, caller.elf.machine, caller.elf.bits, cpu, python, here)
@@ -137,12 +142,25 @@ def libraries(
     return Libraries(tuple(found), loader.search_path(caller), caller.path)
 
 
-def _must_be_cuda_on_linux(tensorflow: TensorFlow, platform: Optional[Platform]) -> None:
+def _on_windows(answer: Mapping[str, Any], tensorflow: TensorFlow, tables: Tables, files: LibraryFiles) -> Libraries:
+    search, found = WindowsSearch(answer, files), []
+    for component, soname in _wanted(answer, tensorflow, tables):
+        if component == "nvinfer":
+            continue  # builds for Windows are without TensorRT (build_info of 2.5.3 and 2.10.1)
+        dll = dll_of(soname)
+        picked = next(search.found(dll), None)
+        copies = tuple(c for c in search.copies(component) if picked is None or c.path != picked.path)
+        how = ntpath.dirname(picked.path) if picked is not None else ""
+        found.append(Library(dll, component, component in NEEDED, picked, how, copies, WINDOWS_CALLER))
+    return Libraries(tuple(found), search.folders, "target.json")
+
+
+def _must_be_cuda(tensorflow: TensorFlow, platform: Optional[Platform]) -> None:
     if tensorflow.cuda_build is False:
         raise NotApplicable(_("this TensorFlow is built without CUDA"))
     if tensorflow.cuda_build is None:
         raise Unavailable(_("it is not known whether this TensorFlow is built with CUDA"))
-    if platform is not None and platform.system != "linux":
+    if platform is not None and platform.system not in ("linux", "windows"):
         raise Unavailable(_("what the loader of {system} would find is not computed").format(system=platform.system))
     if not tensorflow.location:
         raise Unavailable(_("where TensorFlow is installed is not known"))
@@ -220,18 +238,23 @@ def _wanted(answer: Mapping[str, Any], tensorflow: TensorFlow, tables: Tables) -
 
 
 def _configured(header: str) -> dict[str, str]:
-    """Component -> soname, as cuda_config.h in the wheel states the versions."""
-    defines = dict(re.findall(r'^#define\s+(TF_\w+)\s+"([0-9.]+)"', header, re.M))
-    found = {component: f"lib{component}.so.{defines[name]}" for name, component in CONFIG.items() if name in defines}
+    """Component -> soname, as cuda_config.h in the wheel states the versions: "11.0", for Windows "64_110"."""
+    defines = dict(re.findall(r'^#define\s+(TF_\w+)\s+"((?:64_)?[0-9.]+)"', header, re.M))
+    found = {component: library_name(component, defines[name]) for name, component in CONFIG.items() if name in defines}
     lib_version = defines.get("TF_CUDA_LIB_VERSION")
     for component in ("cublas", "cufft", "curand", "cusolver", "cusparse") if lib_version else ():
-        found.setdefault(component, f"lib{component}.so.{lib_version}")
+        found.setdefault(component, library_name(component, lib_version or ""))
     cuda = defines.get("TF_CUDA_VERSION", "")
     if "TF_CUDART_VERSION" not in defines and cuda.startswith("10."):
         found["cudart"] = f"libcudart.so.{cuda}"  # before CUDA 11 the runtime's soname was the toolkit's version
     if "cublas" in found and not cuda.startswith("10."):
         found["cublasLt"] = found["cublas"].replace("cublas", "cublasLt")
     return found
+
+
+def library_name(component: str, version: str) -> str:
+    """ "libcufft.so.10", or "cufft64_10.dll" for the version "64_10"."""
+    return f"{component}{version}.dll" if version.startswith("64_") else f"lib{component}.so.{version}"
 
 
 def _library(
@@ -280,8 +303,11 @@ def driver_library(
     host: Host, platform: Optional[Platform], cpu: Optional[Cpu], distributions: Optional[Distributions]
 ) -> DriverLibrary:
     """libcuda.so.1: the driver's half of CUDA. It comes with the driver, never with a toolkit or a wheel."""
+    if platform is not None and platform.system == "windows":
+        copy = driver_copy(host.target_answer(), LibraryFiles(host, distributions))
+        return DriverLibrary(copy, ntpath.dirname(copy.path), (), "target.json")
     if platform is not None and platform.system != "linux":
-        raise NotApplicable(_("libcuda.so.1 is the driver's library on Linux"))
+        raise NotApplicable(_("no CUDA driver for {system}").format(system=platform.system))
     machine = MACHINES.get(platform.machine if platform is not None else "x86_64", "EM_X86_64")
     loader = _loader(host, machine, 64, cpu, "")
     hit = loader.find("libcuda.so.1", Loaded("", Elf("")))

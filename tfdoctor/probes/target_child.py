@@ -48,12 +48,12 @@ PLAIN = (
 MOST_DAMAGE = 20  # file names told; the count is complete
 HASHED_BELOW = 64 * 1024  # bytes; larger files are compared by size alone
 MOST_HASHED = 60  # files
-DRIVERS = ("libcuda.so", "nvcuda.dll")
 # Beginnings of the names of the libraries that a CUDA build of TensorFlow may open, or that those open.
 LIBRARY_NAMES = (
     "libcudart", "libcublas", "libcufft", "libcurand", "libcusolver", "libcusparse", "libcudnn", "libcupti", "libnccl",
     "libnvJitLink", "libnvrtc", "libnvinfer", "libnvshmem", "libnvvm", "libcuda.so",
     "cudart64", "cublas", "cufft64", "curand64", "cusolver64", "cusparse64", "cudnn", "cupti64", "nvinfer",
+    "nvcuda.dll",
 )  # fmt: skip
 # Folders below an entry of sys.path in which packages keep copies of CUDA libraries, or tools that XLA looks for.
 LIBRARY_FOLDERS = (
@@ -412,7 +412,19 @@ def library_folders(path: "list[str]") -> "dict[str, list[str]]":
             add_libraries(out, place)
     for place in ("lib", os.path.join("Library", "bin"), os.path.join("targets", "x86_64-linux", "lib")):
         add_libraries(out, os.path.join(sys.prefix, place))
+    for place in dll_search():
+        add_libraries(out, place)
     return out
+
+
+def dll_search() -> "list[str]":
+    """Where Windows looks for a DLL that is asked for by its bare name, in order; [] on other systems."""
+    if os.name != "nt":
+        return []
+    root = os.environ.get("SYSTEMROOT", r"C:\Windows")
+    path = os.environ.get("PATH", "").split(os.pathsep)
+    own = [os.path.dirname(sys.executable or ""), os.path.join(root, "System32"), root, working_folder()]
+    return unique([p for p in own + path if p])
 
 
 def add_libraries(out: "dict[str, list[str]]", folder: "str") -> "None":
@@ -462,6 +474,7 @@ def answer() -> "dict[str, object]":
         "leftovers": leftovers,
         "tensorflow": tensorflow,
         "libraries": guarded(problems, "libraries", lambda: library_folders(path), {}),
+        "dll_search": guarded(problems, "DLL search", dll_search, []),
         "tools": guarded(problems, "tools", lambda: tools(path), []),
         "problems": problems,
     }

@@ -181,7 +181,7 @@ def _what_it_says(found: Mapping[str, Any], version: str, location: str) -> _Bui
         source=f"{location}/python/platform/build_info.py",
         cuda_build=cuda_build if isinstance(cuda_build, bool) else None,
         rocm_build=rocm_build if isinstance(rocm_build, bool) else None,
-        cuda=(config.get("TF_CUDA_VERSION") or _dotted(info, "cuda_version")) if is_cuda else "",
+        cuda=(_plain_version(config.get("TF_CUDA_VERSION", "")) or _dotted(info, "cuda_version")) if is_cuda else "",
         cudnn=(_joined(headers.get("cudnn_version.h", {}), "CUDNN_") or _dotted(info, "cudnn_version"))
         if is_cuda
         else "",
@@ -215,8 +215,12 @@ def parse_build_info(source: str) -> dict[str, Any]:
 
 
 def _dotted(info: Mapping[str, Any], name: str) -> str:
-    """A version of build_info: "12.5.1" as it is, Windows' "64_112" as "11.2" and "64_8" as "8"; before 2.3 under another name."""
-    value = text(info.get(name)) or text(info.get(f"{name}_number"))
+    """A version of build_info; before 2.3 under another name."""
+    return _plain_version(text(info.get(name)) or text(info.get(f"{name}_number")))
+
+
+def _plain_version(value: str) -> str:
+    """ "12.5.1" as it is, Windows' "64_112" as "11.2" and "64_8" as "8"."""
     if not value.startswith("64_"):
         return value
     digits = value[3:]

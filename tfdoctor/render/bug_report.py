@@ -8,7 +8,8 @@ from typing import Any, Optional
 from tfdoctor import __version__
 from tfdoctor.i18n import _
 from tfdoctor.model import Report, Status
-from tfdoctor.render.markdown import escape, fence_for, shell_lines
+from tfdoctor.render.markdown import escape, fence_for
+from tfdoctor.render.shell import shell_lines, shell_of
 from tfdoctor.render.view import Checked
 
 GIB = 2**30
@@ -145,7 +146,13 @@ def _details(report: Report) -> Iterator[str]:
         yield from _folded(_("Environment"), "\n".join(f"{k}={v}" for k, v in environment.variables.items()))
     skipped = [f"{o.rule.code} {o.rule.name}: {o.reason}" for o in report.outcomes if o.status is Status.SKIPPED]
     yield from _folded(_("What could not be looked at"), "\n".join(skipped))
-    fixes = [line for o in report.found for d in o.diagnoses for fix in d.fixes for line in shell_lines(fix)]
+    fixes = [
+        line
+        for o in report.found
+        for d in o.diagnoses
+        for fix in d.fixes
+        for line in shell_lines(fix, shell_of(report))
+    ]
     yield from _folded(_("What tfdoctor would do"), "\n".join(fixes))
 
 

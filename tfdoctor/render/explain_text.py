@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Callable
 
@@ -12,6 +11,7 @@ from tfdoctor.logs.codes import CodePage
 from tfdoctor.logs.redact import redact
 from tfdoctor.model import Fix
 from tfdoctor.pages import Page
+from tfdoctor.render.shell import shell_lines
 from tfdoctor.scrub import Scrubber
 from tfdoctor.terminal import wrapped
 
@@ -106,10 +106,7 @@ def _numbers(answer: Explained) -> str:
 def _fix(fix: Fix, width: int) -> Iterator[str]:
     needs = f" ({', '.join(sorted(fix.needs))})" if fix.needs else ""
     yield from wrapped(_("To do: {title}{needs}").format(title=fix.title, needs=needs), width, "  ")
-    for command in fix.commands:
-        yield "      " + shlex.join(command)
-    for name, value in fix.environment:
-        yield f"      unset {name}" if value is None else f"      export {name}={shlex.quote(value)}"
+    yield from (f"      {line}" for line in shell_lines(fix))
     for paragraph in _paragraphs(fix.note):
         yield from wrapped(paragraph, width, "    ", "  " if paragraph.startswith("- ") else "")
 

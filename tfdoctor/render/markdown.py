@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator
 from typing import Optional
 
 from tfdoctor import __version__
 from tfdoctor.i18n import _
 from tfdoctor.model import Fix
+from tfdoctor.render.shell import shell_lines, shell_of
 from tfdoctor.render.view import Checked
 from tfdoctor.scrub import Scrubber
 
@@ -41,13 +41,13 @@ def _lines(checked: Checked) -> Iterator[str]:
         yield ""
         if not outcome.folded_under:
             for fix in diagnosis.fixes:
-                yield from _fix(fix, checked.scrub)
+                yield from _fix(fix, shell_of(checked.report), checked.scrub)
     yield _("tfdoctor {version}").format(version=__version__)
 
 
-def _fix(fix: Fix, scrub: Optional[Scrubber]) -> Iterator[str]:
+def _fix(fix: Fix, shell: str, scrub: Optional[Scrubber]) -> Iterator[str]:
     yield f"- {escape(fix.title)}"
-    lines = "\n".join(shell_lines(fix))
+    lines = "\n".join(shell_lines(fix, shell))
     text = lines if scrub is None else scrub.text(lines)
     if text:
         fence = fence_for(text)
@@ -55,12 +55,6 @@ def _fix(fix: Fix, scrub: Optional[Scrubber]) -> Iterator[str]:
         yield from ("  " + line for line in text.splitlines())
         yield f"  {fence}"
     yield ""
-
-
-def shell_lines(fix: Fix) -> list[str]:
-    """The commands and variables of a fix as lines of a shell."""
-    lines = [shlex.join(command) for command in fix.commands]
-    return lines + [f"unset {n}" if v is None else f"export {n}={shlex.quote(v)}" for n, v in fix.environment]
 
 
 def fence_for(text: str) -> str:

@@ -13,7 +13,7 @@ from tfdoctor.i18n import _
 from tfdoctor.model import Diagnosis, Fix, Outcome, Severity, Status
 from tfdoctor.probes.smoke import SmokeResults
 from tfdoctor.render import plots_svg, topology_svg
-from tfdoctor.render.markdown import shell_lines
+from tfdoctor.render.shell import shell_lines, shell_of
 from tfdoctor.render.text import machine_rows
 from tfdoctor.render.view import Checked
 from tfdoctor.scrub import Scrubber
@@ -100,7 +100,7 @@ class Page:
 
     def _fix(self, fix: Fix) -> Iterator[str]:
         yield f"<p>{self.t(_('To do: {title}').format(title=fix.title))}</p>"
-        lines = "\n".join(shell_lines(fix))
+        lines = "\n".join(shell_lines(fix, shell_of(self._checked.report)))
         if lines:
             yield f"<pre>{self.t(lines)}</pre>"
         if fix.note:

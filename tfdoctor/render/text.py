@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from typing import Any, Callable, Optional
 
 from tfdoctor import __version__
 from tfdoctor.i18n import _, ngettext
 from tfdoctor.model import Diagnosis, Fix, Outcome, Report, Severity, Status
+from tfdoctor.render.shell import shell_lines, shell_of
 from tfdoctor.render.view import Checked
 from tfdoctor.terminal import wrapped
 
@@ -163,10 +163,12 @@ def _found(report: Report, width: int, paint: Paint, verbose: bool) -> Iterator[
     for outcome in found:
         if outcome.folded_under is None:
             below = [o for o in found if o.folded_under == outcome.rule.code]
-            yield from _outcome(outcome, below, width, paint, verbose)
+            yield from _outcome(outcome, below, width, paint, verbose, shell_of(report))
 
 
-def _outcome(outcome: Outcome, consequences: list[Outcome], width: int, paint: Paint, verbose: bool) -> Iterator[str]:
+def _outcome(
+    outcome: Outcome, consequences: list[Outcome], width: int, paint: Paint, verbose: bool, shell: str
+) -> Iterator[str]:
     for diagnosis in outcome.diagnoses:
         severity = diagnosis.severity or outcome.rule.severity
         label = paint(str(severity), COLOURS[severity])
@@ -174,7 +176,7 @@ def _outcome(outcome: Outcome, consequences: list[Outcome], width: int, paint: P
         yield from wrapped(diagnosis.message, width, "  ")
         yield from _evidence(diagnosis, width, verbose)
         for fix in diagnosis.fixes:
-            yield from _fix(fix, width)
+            yield from _fix(fix, width, shell)
     if consequences:
         names = ", ".join(f"{o.rule.code} {o.rule.name}" for o in consequences)
         yield from wrapped(_("It also explains: {names}").format(names=names), width, "  ")
@@ -190,13 +192,10 @@ def _evidence(diagnosis: Diagnosis, width: int, verbose: bool) -> Iterator[str]:
             yield from wrapped(f"{item.says}  [{item.source}]", width, "    ", "  ")
 
 
-def _fix(fix: Fix, width: int) -> Iterator[str]:
+def _fix(fix: Fix, width: int, shell: str) -> Iterator[str]:
     needs = f" ({', '.join(sorted(fix.needs))})" if fix.needs else ""
     yield from wrapped(_("To do: {title}{needs}").format(title=fix.title, needs=needs), width, "  ", "  ")
-    for command in fix.commands:
-        yield "      " + shlex.join(command)
-    for name, value in fix.environment:
-        yield f"      unset {name}" if value is None else f"      export {name}={shlex.quote(value)}"
+    yield from (f"      {line}" for line in shell_lines(fix, shell))
     if fix.note:
         yield from wrapped(fix.note, width, "    ")
 

@@ -20,7 +20,7 @@ _LEGACY = re.compile(r"NVIDIA ([\d.]+?)\.?x+ Legacy")
 
 @rule("TFD243", Severity.ERROR, caused_by=("TFD102", "TFD103", "TFD104", "TFD201", "TFD211"), blocks=True)
 def driver_not_for_this_gpu(
-    machine: GpuMachine, log: KernelLog, nvml: Optional[Nvml], platform: Optional[Platform]
+    machine: GpuMachine, log: Optional[KernelLog], nvml: Optional[Nvml], platform: Optional[Platform]
 ) -> Found:
     """The NVIDIA driver that is installed is not one for this GPU: another branch, or the other kind of kernel module.
 
@@ -54,9 +54,11 @@ def driver_not_for_this_gpu(
     - https://github.com/NVIDIA/open-gpu-kernel-modules/issues/862
     - https://docs.nvidia.com/datacenter/tesla/driver-installation-guide/
     """
-    said = log.of("gpu-not-supported")
-    if not said or works(nvml):
+    if log is None or works(nvml):
         return None  # the driver came up: another card's line, or one from before a restart of the module
+    said = log.of("gpu-not-supported")
+    if not said:
+        return None
     message, fix = _told(" ".join(said), platform)
     evidence = (Evidence(said[0], log.source), Evidence(machine.evidence, machine.source))
     return Diagnosis(message, evidence, (fix,))

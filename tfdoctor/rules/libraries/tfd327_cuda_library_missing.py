@@ -128,4 +128,6 @@ def _fix(
     if situation.has_extra and not conda:
         return install_extra(interpreter, tensorflow, tables, gpus)
     title = _("Install CUDA {cuda} and cuDNN {cudnn} with the package manager that TensorFlow came from")
+    if any(entry.soname.lower().endswith(".dll") for entry in libraries.libraries):
+        title = _("Install CUDA {cuda} and cuDNN {cudnn} from NVIDIA, with their bin folders on PATH; then a new shell")
     return remedies.by_hand(title.format(cuda=tensorflow.cuda or "?", cudnn=tensorflow.cudnn or "?"))

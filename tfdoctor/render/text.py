@@ -207,9 +207,7 @@ def _not_looked(report: Report, width: int, verbose: bool) -> Iterator[str]:
     if skipped and not verbose:
         text = ngettext("{n} check could not look", "{n} checks could not look", len(skipped)).format(n=len(skipped))
         yield _("{text}; --verbose lists them.").format(text=text)
-    for outcome in skipped if verbose else ():
-        text = _("{code} {name}: could not look: {reason}")
-        yield from wrapped(
-            text.format(code=outcome.rule.code, name=outcome.rule.name, reason=outcome.reason), width, "", "  "
-        )
+    for reason in dict.fromkeys(o.reason for o in skipped) if verbose else ():
+        names = ", ".join(f"{o.rule.code} {o.rule.name}" for o in skipped if o.reason == reason)
+        yield from wrapped(_("could not look ({reason}): {names}").format(reason=reason, names=names), width, "", "  ")
     yield _("tfdoctor {version}; `tfdoctor explain CODE` tells more about a diagnosis.").format(version=__version__)

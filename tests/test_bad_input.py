@@ -62,7 +62,7 @@ def test_a_file_that_is_none(
     kind: str, place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if (kind, place) == ("folder", "diff"):
-        pytest.skip("an empty folder is an empty recording: below")
+        pytest.skip("an empty folder is no recording: below")
     monkeypatch.chdir(tmp_path)
     FILES[kind](tmp_path / "given")
     before = os.listdir(tmp_path)
@@ -80,8 +80,8 @@ def test_a_file_that_is_none(
         (["smoke", "--seconds", "nan"], "nan"),
         (["smoke", "--timeout", "nan"], "nan"),
         (["check", "--host", ""], "''"),
-        (["check", "--host", "."], "is empty"),
-        (["diff", HOST, "."], "is empty"),
+        (["check", "--host", "."], "is no recording"),
+        (["diff", HOST, "."], "is no recording"),
         (["check", "--host", HOST, "--python", "python3"], "do not go together"),
         (["check", "--output", "json=a", "--output", "junit=a"], "twice"),
         (["check", "--output", "json"], "FORMAT=FILE"),

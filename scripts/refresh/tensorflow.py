@@ -95,7 +95,7 @@ def _cuda(built: Mapping[str, Any], version: str, old: Optional[Mapping[str, Any
     if "cublas" in names and Version(version) >= _CUBLAS_LT_FROM:
         names["cublasLt"] = names["cublas"].replace("libcublas", "libcublasLt")
     if names and (tensorrt := _tensorrt(version)):
-        names["nvinfer"] = f"libnvinfer.so.{tensorrt}"
+        names.update({name: f"lib{name}.so.{tensorrt}" for name in ("nvinfer", "nvinfer_plugin")})
     nccl = built.get("nccl_header")
     return {
         "cuda": _minor(config.get("TF_CUDA_VERSION") or says_cuda),

@@ -130,8 +130,8 @@ def test_tensorrt_is_looked_up_from_the_object_that_opens_it(live: Path, monkeyp
     distribution(live, "tensorrt-libs", "8.6.1")
     build(live / "tensorrt_libs/libnvinfer.so.8.6.1")
     found = look(LiveHost()).get(Libraries)
-    tensorrt = found.get("nvinfer")
-    assert tensorrt is not None and tensorrt not in found.missing
+    tensorrt, plugin = found.get("nvinfer"), found.get("nvinfer_plugin")
+    assert tensorrt is not None and plugin is not None and not {tensorrt, plugin} & {*found.missing}
     assert (tensorrt.soname, tensorrt.picked, tensorrt.caller) == ("libnvinfer.so.8.6.1", None, "_pywrap_py_utils.so")
     assert [(c.origin, c.version) for c in tensorrt.copies] == [("pip", "8.6.1")]
     monkeypatch.setenv("LD_LIBRARY_PATH", str(live / "tensorrt_libs"))

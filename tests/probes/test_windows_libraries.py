@@ -91,7 +91,7 @@ def test_where_windows_searches(monkeypatch: pytest.MonkeyPatch) -> None:
     environment = {"PATH": TOOLKIT + ";;" + OTHER, "SYSTEMROOT": r"C:\Windows"}
     windows = types.SimpleNamespace(name="nt", environ=environment, path=ntpath, pathsep=";", getcwd=lambda: r"C:\work")
     monkeypatch.setattr(target_child, "os", windows)
-    monkeypatch.setattr(target_child, "sys", types.SimpleNamespace(executable=r"C:\v\Scripts\python.exe"))
+    monkeypatch.setattr(target_child, "sys", types.SimpleNamespace(_base_executable=r"C:\Python310\python.exe"))
     assert target_child.dll_search() == [
-        r"C:\v\Scripts", r"C:\Windows\System32", r"C:\Windows", r"C:\work", TOOLKIT, OTHER
+        r"C:\Python310", r"C:\Windows\System32", r"C:\Windows", r"C:\work", TOOLKIT, OTHER
     ]  # fmt: skip

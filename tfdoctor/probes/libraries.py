@@ -30,7 +30,8 @@ __all__ = ["DriverLibrary", "Libraries", "Library", "LibraryFile"]
 # What TensorFlow opens before it lists a GPU, in its order; one of these missing means no GPU at all (dlopen_checker.cc).
 NEEDED = ("cudart", "cublas", "cublasLt", "cufft", "curand", "cusolver", "cusparse", "cudnn")
 # What it opens later, for one feature: profiling, collectives, TensorRT.
-OPTIONAL = ("cupti", "nccl", "nvinfer")
+TENSORRT = ("nvinfer", "nvinfer_plugin")
+OPTIONAL = ("cupti", "nccl", *TENSORRT)
 # cuRAND left that list: the wheels of 2.14 on have neither its folder on the RUNPATH nor the function that opens it.
 CURAND_NEEDED = "<2.14.dev0"
 # Name in cuda_config.h -> component; the value is what follows ".so." in the soname.
@@ -68,7 +69,7 @@ CUDNN_PARTS: Mapping[str, tuple[str, ...]] = {
 @dataclass(frozen=True)
 class Library:
     """One library that TensorFlow opens. `component`: "cudart", "cublas", "cublasLt", "cufft", "curand", "cusolver", "cusparse",
-    "cudnn", "cupti", "nccl", "nvinfer" (TensorRT). `needed`: without it TensorFlow uses no GPU (False: only a feature is lost).
+    "cudnn", "cupti", "nccl", "nvinfer", "nvinfer_plugin" (TensorRT). `needed`: without it TensorFlow uses no GPU (False: only a feature is lost).
 
     `picked` is the copy that the loader would take, None when it would find none; `how` names the step that found it
     ("RUNPATH of libtensorflow_cc.so.2", "LD_LIBRARY_PATH", "ld.so.cache", "default folder"). `copies` is every other copy
@@ -135,7 +136,7 @@ def libraries(
     seen = files.copies({f: texts(n) for f, n in mapping(answer.get("libraries")).items()}, loader.library_path)
     found = []
     for component, soname in _wanted(answer, tensorflow, tables):
-        by = _tensorrt_caller(host, answer, tensorflow) if component == "nvinfer" else caller
+        by = _tensorrt_caller(host, answer, tensorflow) if component in TENSORRT else caller
         if by is not None:
             copies = seen.get(component, [])
             found.append(_library(component, soname, loader.open(soname, by), by, loader, files, copies))
@@ -145,10 +146,13 @@ def libraries(
 def _on_windows(answer: Mapping[str, Any], tensorflow: TensorFlow, tables: Tables, files: LibraryFiles) -> Libraries:
     search, found = WindowsSearch(answer, files), []
     for component, soname in _wanted(answer, tensorflow, tables):
-        if component == "nvinfer":
+        if component in TENSORRT:
             continue  # builds for Windows are without TensorRT (build_info of 2.5.3 and 2.10.1)
         dll = dll_of(soname)
         picked = next(search.found(dll), None)
+        if picked is not None and component == "cudnn":
+            parts = map(dll_of, CUDNN_PARTS.get(dll.partition("64_")[2].partition(".")[0], ()))
+            picked = replace(picked, parts_missing=tuple(p for p in parts if next(search.found(p), None) is None))
         copies = tuple(c for c in search.copies(component) if picked is None or c.path != picked.path)
         how = ntpath.dirname(picked.path) if picked is not None else ""
         found.append(Library(dll, component, component in NEEDED, picked, how, copies, WINDOWS_CALLER))

@@ -423,7 +423,10 @@ def dll_search() -> "list[str]":
         return []
     root = os.environ.get("SYSTEMROOT", r"C:\Windows")
     path = os.environ.get("PATH", "").split(os.pathsep)
-    own = [os.path.dirname(sys.executable or ""), os.path.join(root, "System32"), root, working_folder()]
+    program = (
+        getattr(sys, "_base_executable", "") or sys.executable or ""
+    )  # a virtual environment's only starts that one
+    own = [os.path.dirname(program), os.path.join(root, "System32"), root, working_folder()]
     return unique([p for p in own + path if p])
 
 

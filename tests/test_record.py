@@ -139,7 +139,7 @@ def test_the_journal_stands_in_for_a_log_that_may_not_be_read(machine, tmp_path)
 
 
 def test_every_part_of_the_contract(machine, tmp_path):
-    programs = dict.fromkeys(("nvidia-smi", "lspci", "dmesg", "rocm-smi", "modinfo"), "print('something')")
+    programs = dict.fromkeys(("nvidia-smi", "lspci", "dmesg", "rocm-smi", "modinfo", "rpm"), "print('something')")
     parts = record(machine(programs=programs), str(tmp_path / "out"))
     own = {
         "root",

@@ -511,6 +511,36 @@ def test_packages_of_an_rpm_system_are_not_none(tmp_path):
     assert found.fabric_manager is None
 
 
+NO_OTHER_LIST = {
+    "root/usr/lib64/libcuda.so.535.54.03": "",
+    "absent.txt": "/var/lib/dpkg/status\n/var/lib/pacman/local\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("listed", "packages", "manager"),
+    [
+        (
+            "glibc 2.34-1.el9\nkmod-nvidia-latest-dkms 550.54.14-1.el9\nnvidia-fabric-manager 550.54.14-1\n",
+            {"kmod-nvidia-latest-dkms", "nvidia-fabric-manager"},
+            "550.54.14",
+        ),
+        ("glibc 2.34-1.el9\n", set(), None),
+    ],
+)
+def test_packages_that_rpm_lists(tmp_path, listed, packages, manager):
+    files = {"rpm-qa.txt": listed, **NO_OTHER_LIST}
+    found = recorded(tmp_path, files).get(InstalledDriver)
+    assert (set(found.packages), found.packages_seen, found.fabric_manager) == (packages, True, manager)
+    assert found.source.startswith("rpm -qa")
+
+
+@pytest.mark.parametrize("listed", ["", "error: cannot open Packages database\n", "nvidia-driver 550\n"])
+def test_a_database_that_is_not_the_system_s_tells_nothing(tmp_path, listed):
+    files = {"rpm-qa.txt": listed, **NO_OTHER_LIST}
+    assert not recorded(tmp_path, files).get(InstalledDriver).packages_seen
+
+
 # Device nodes, log, environment, AMD, and whether there is a GPU at all
 
 

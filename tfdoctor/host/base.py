@@ -15,6 +15,10 @@ from typing import Any, Optional
 from tfdoctor.children import Completed
 from tfdoctor.elf import Elf
 
+# The packages that matter, and those of which every system has one that RPM manages.
+RPMS = (
+    "*nvidia*", "cuda-drivers*", "cuda-compat*", "datacenter-gpu-manager*", "glibc", "musl", "filesystem"
+)  # fmt: skip
 # What a recording calls the output of a command. `record` writes these, `--host` reads them.
 CAPTURES: Mapping[str, tuple[str, ...]] = {
     "nvidia-smi.txt": ("nvidia-smi",),
@@ -27,6 +31,7 @@ CAPTURES: Mapping[str, tuple[str, ...]] = {
     "rocm-smi.json": ("rocm-smi", "--showallinfo", "--json"),
     "modinfo.txt": ("modinfo", "nvidia"),
     "journal.txt": ("journalctl", "-k", "-b", "-q", "--no-pager", "-o", "cat"),
+    "rpm-qa.txt": ("rpm", "-qa", "--qf", "%{NAME} %{VERSION}-%{RELEASE}\n", *RPMS),
 }
 
 RECORDING_SCHEMA = 1

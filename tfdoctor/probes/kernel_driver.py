@@ -12,7 +12,7 @@ from tfdoctor.host import Host
 from tfdoctor.i18n import _
 from tfdoctor.model import NotApplicable, Unavailable
 from tfdoctor.probes.looking import first_text, globbed, if_told, text
-from tfdoctor.probes.parse import command_line, dpkg_status, modinfo, pcie, proc_driver
+from tfdoctor.probes.parse import command_line, dpkg_status, modinfo, pcie, proc_driver, rpm_list
 from tfdoctor.probes.pci import SYSFS, Pci, bridges_above, listed_above
 from tfdoctor.probes.platform import Platform
 
@@ -257,9 +257,9 @@ def _acs_redirects(host: Host, pci: Optional[Pci]) -> Optional[int]:
 
 @probe
 def look_at_installed_driver(host: Host, platform: Optional[Platform]) -> InstalledDriver:
-    """Distribution packages (dpkg and pacman keep them as text; RPM's database is not read) and library files."""
+    """Distribution packages (dpkg and pacman keep them as text, rpm is asked) and library files."""
     _only_on_linux(platform)
-    packages, unfinished = _packages(host)
+    packages, unfinished, told = _packages(host)
     files = [f for f in globbed(host, _library_patterns()) if DRIVER_FILE.search(f)]
     libraries = tuple(dict.fromkeys(host.realpath(f) for f in files))
     versions = frozenset(m.group(1) for m in map(DRIVER_FILE.search, libraries) if m)
@@ -268,7 +268,7 @@ def look_at_installed_driver(host: Host, platform: Optional[Platform]) -> Instal
         libraries=libraries,
         library_versions=versions,
         fabric_manager=_fabric_manager(host, packages),
-        source="/var/lib/dpkg/status and library folders" if packages is not None else "library folders",
+        source=_("{packages} and library folders").format(packages=told) if told else _("library folders"),
         packages_seen=packages is not None,
         unfinished=unfinished,
         modprobe=_has_modprobe(host),
@@ -288,24 +288,27 @@ def _library_patterns() -> tuple[str, ...]:
     return tuple(f"{folder}/lib{name}.so.*" for folder in LIBRARY_FOLDERS for name in ("cuda", "nvidia-ml"))
 
 
-def _packages(host: Host) -> tuple[Optional[dict[str, str]], tuple[str, ...]]:
-    """(name -> version, packages whose installation did not end); (None, ()) where they cannot be listed."""
+def _packages(host: Host) -> tuple[Optional[dict[str, str]], tuple[str, ...], str]:
+    """(name -> version, packages whose installation did not end, what told); (None, (), "") where nothing tells."""
     status = if_told(lambda: host.read("/var/lib/dpkg/status"))
     if status is not None:
         found = dpkg_status.parse(status)
         whole = {p.name: p.version for p in found if p.state in ("installed", "triggers-pending", "triggers-awaited")}
-        return whole, tuple(p.name for p in found if p.state in ("half-installed", "half-configured", "unpacked"))
-    if if_told(lambda: host.stat("/var/lib/pacman/local")) is None:
-        return None, ()
-    folders = if_told(lambda: host.glob("/var/lib/pacman/local/*nvidia*")) or ()
-    named = (re.fullmatch(r"(.+)-([^-]+-[^-]+)", f.rpartition("/")[2]) for f in folders)
-    return {m.group(1): m.group(2) for m in named if m}, ()
+        unfinished = tuple(p.name for p in found if p.state in ("half-installed", "half-configured", "unpacked"))
+        return whole, unfinished, "/var/lib/dpkg/status"
+    if if_told(lambda: host.stat("/var/lib/pacman/local")) is not None:
+        folders = if_told(lambda: host.glob("/var/lib/pacman/local/*nvidia*")) or ()
+        named = (re.fullmatch(r"(.+)-([^-]+-[^-]+)", f.rpartition("/")[2]) for f in folders)
+        return {m.group(1): m.group(2) for m in named if m}, (), "/var/lib/pacman/local"
+    done = if_told(lambda: host.capture("rpm-qa.txt"))
+    by_rpm = rpm_list.parse(done.stdout) if done is not None and done.code in (0, None) else None
+    return by_rpm, (), "" if by_rpm is None else "rpm -qa"
 
 
 def _fabric_manager(host: Host, packages: Optional[Mapping[str, str]]) -> Optional[str]:
     """Debian's versions read `535.183.01-1`; the packaging's own number is cut off."""
     for name, version in (packages or {}).items():
-        if re.match(r"(?:nvidia|cuda-drivers)-fabricmanager", name):
+        if re.match(r"(?:nvidia|cuda-drivers)-fabric-?manager", name):
             return re.split(r"[-~+]", version.rpartition(":")[2])[0]
     found = [if_told(lambda p=p: (host.stat(p),)) for p in FABRIC_MANAGER]  # type: ignore[misc]
     return "" if all(f == (None,) for f in found) else None

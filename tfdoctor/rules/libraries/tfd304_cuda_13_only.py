@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Optional
 
 from tfdoctor.engine import rule
-from tfdoctor.i18n import _
-from tfdoctor.model import Diagnosis, Evidence, Found, Severity
+from tfdoctor.model import Found, Severity
 from tfdoctor.probes.gpu_machine import GpuMachine
 from tfdoctor.probes.interpreter import Distributions, Interpreter
 from tfdoctor.probes.libraries import Libraries
@@ -14,7 +13,7 @@ from tfdoctor.probes.nvml import Gpus
 from tfdoctor.probes.tensorflow import TensorFlow
 from tfdoctor.probes.toolkits import Toolkits
 from tfdoctor.rules.libraries._fixes import install_extra
-from tfdoctor.rules.libraries._majors import only_other_majors
+from tfdoctor.rules.libraries._majors import of_another_major, only_other_majors
 from tfdoctor.rules.libraries._which import Situation
 from tfdoctor.tables import Tables
 
@@ -62,23 +61,5 @@ def cuda_13_only(
         return (
             seen.unsure(tensorflow, (install_extra(interpreter, tensorflow, tables, gpus),)) if seen and newer else None
         )
-    fault = Situation(tensorflow, libraries, tables, toolkits=toolkits, distributions=distributions).fault(
-        "cuda-13-only"
-    )
-    if fault is None:
-        return None
-    return Diagnosis(
-        _(
-            "TensorFlow {version} was built for CUDA {cuda} and asks for {names}, but this machine has only CUDA {have}."
-        ).format(
-            version=tensorflow.version,
-            cuda=tensorflow.cuda,
-            names=fault.names,
-            have=", ".join(map(str, sorted(fault.majors))),
-        ),
-        evidence=(
-            *fault.evidence,
-            Evidence(_("built for CUDA {cuda}").format(cuda=tensorflow.cuda), tensorflow.source),
-        ),
-        fixes=(install_extra(interpreter, tensorflow, tables, gpus),),
-    )
+    situation = Situation(tensorflow, libraries, tables, toolkits=toolkits, distributions=distributions)
+    return of_another_major(situation, "cuda-13-only", install_extra(interpreter, tensorflow, tables, gpus))

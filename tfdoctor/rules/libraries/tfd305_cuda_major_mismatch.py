@@ -7,7 +7,7 @@ from typing import Optional
 from tfdoctor import remedies
 from tfdoctor.engine import rule
 from tfdoctor.i18n import _
-from tfdoctor.model import Diagnosis, Evidence, Fix, Found, Severity
+from tfdoctor.model import Fix, Found, Severity
 from tfdoctor.probes.gpu_machine import GpuMachine
 from tfdoctor.probes.interpreter import Distributions, Interpreter
 from tfdoctor.probes.libraries import Libraries
@@ -15,7 +15,7 @@ from tfdoctor.probes.nvml import Gpus
 from tfdoctor.probes.tensorflow import TensorFlow
 from tfdoctor.probes.toolkits import Toolkits
 from tfdoctor.rules.libraries._fixes import install_extra
-from tfdoctor.rules.libraries._majors import only_other_majors
+from tfdoctor.rules.libraries._majors import of_another_major, only_other_majors
 from tfdoctor.rules.libraries._which import FIRST_EXTRA, Situation
 from tfdoctor.tables import Tables, fits
 
@@ -64,24 +64,7 @@ def cuda_major_mismatch(
         older = seen is not None and min(seen.majors) < 13
         return seen.unsure(tensorflow, _fixes(tensorflow, tables, interpreter, gpus)) if seen and older else None
     situation = Situation(tensorflow, libraries, tables, toolkits=toolkits, distributions=distributions)
-    fault = situation.fault("cuda-major-mismatch")
-    if fault is None:
-        return None
-    return Diagnosis(
-        _(
-            "TensorFlow {version} was built for CUDA {cuda} and asks for {names}, but this machine has CUDA {have}."
-        ).format(
-            version=tensorflow.version,
-            cuda=tensorflow.cuda,
-            names=fault.names,
-            have=", ".join(map(str, sorted(fault.majors))),
-        ),
-        evidence=(
-            *fault.evidence,
-            Evidence(_("built for CUDA {cuda}").format(cuda=tensorflow.cuda), tensorflow.source),
-        ),
-        fixes=_fixes(tensorflow, tables, interpreter, gpus),
-    )
+    return of_another_major(situation, "cuda-major-mismatch", *_fixes(tensorflow, tables, interpreter, gpus))
 
 
 def _fixes(

@@ -37,4 +37,4 @@ def interpreter(name: str) -> str:
     if found is None:
         why = _("is not executable") if os.path.exists(name) else _("does not exist")
         raise BadInput(_("{path} {why}; --python wants a Python interpreter.").format(path=name, why=why))
-    return found
+    return os.path.abspath(found)  # children may be started elsewhere

@@ -8,9 +8,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import facts
 import fake_nvml
 import pytest
 from wheelhouse import Env, copy_of
+
+from tfdoctor.children import Children
+from tfdoctor.fixes.apply import target_of
+from tfdoctor.fixes.installer import Installer
 
 
 def test_two_faults_are_one_step_with_one_consistent_set(env: Env) -> None:
@@ -290,3 +295,14 @@ def test_conda_for_what_conda_installed(relocated: Env, tmp_path: Path) -> None:
     assert made.listing() != before
     assert made.fix("--undo", **path).returncode == 0
     assert made.listing() == before
+
+
+def test_a_file_named_like_a_module_where_tfdoctor_was_started(
+    env: Env, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`python -c` imports from the working directory first."""
+    (tmp_path / "json.py").write_text("raise SystemExit('not the library')\n")
+    monkeypatch.chdir(tmp_path)
+    interpreter = facts.interpreter(path=str(env.python), prefix=str(env.root))
+    target = target_of(interpreter, Installer("pip", str(env.python), str(env.root)), Children())
+    assert target.prefix == str(env.root)

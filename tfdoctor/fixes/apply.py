@@ -74,7 +74,8 @@ def placed(plan: Plan, target: Target) -> Plan:
 
 def target_of(interpreter: Interpreter, installer: Installer, children: Children) -> Target:
     """Ask the interpreter where its packages lie. Raises Failed when it does not say."""
-    done = children.run((interpreter.path, "-c", WHERE), timeout=ASK_LIMIT)
+    # Not from the working directory: `-c` imports from there first, and a user's json.py is none of ours.
+    done = children.run((interpreter.path, "-c", WHERE), timeout=ASK_LIMIT, cwd=os.sep)
     try:
         said = json.loads(done.stdout.strip().splitlines()[-1]) if done else {}
         data, places, user = os.path.realpath(said["data"]), said["places"], said["user"]

@@ -57,7 +57,7 @@ class Runner:
     def ask(self, script: str) -> Optional[Completed]:
         """What the target says to a script of the standard library; None when it cannot be run."""
         try:
-            return self.children.run([self.target, "-c", script], timeout=ASKING_TIME)
+            return self.children.run([self.target, "-c", script], timeout=ASKING_TIME, cwd=os.sep)
         except OSError:
             return None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import facts
 import pytest
 
-from tfdoctor.engine import all_rules, rule
+from tfdoctor.engine import all_rules, rule, run_rules
 from tfdoctor.model import Diagnosis, Severity, Verdict
 from tfdoctor.probes.nvml import Gpu, Gpus
 from tfdoctor.probes.smoke import SmokeResults
@@ -15,7 +15,7 @@ from tfdoctor.verdict import DECISIVE, decide, prove
 
 def verdict(machine: facts.Machine, *rules) -> Verdict:
     given = machine.facts()
-    outcomes = facts.engine.run_rules([r for r in rules or all_rules() if not r.log_only], given)
+    outcomes = run_rules([r for r in rules or all_rules() if not r.log_only], given)
     return decide(outcomes, given)
 
 

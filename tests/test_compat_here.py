@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tfdoctor.cli import main
 from tfdoctor.engine import Facts
 from tfdoctor.fitting.here import look
 from tfdoctor.model import NotApplicable, Unavailable
@@ -104,3 +105,11 @@ def test_what_could_not_be_looked_at_is_told_and_what_is_absent_is_not():
 def test_systems(changes, system, glibc):
     said = look(Machine(platform(**changes), why=NotApplicable("none")), TABLES).said
     assert (said["system"], said.get("glibc")) == (system, glibc)
+
+
+def test_a_wrong_option_is_told_before_anything_is_looked_at(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["compat", "--here", "--python", "/usr/bin/python3"])
+    said = capsys.readouterr().err
+    assert ended.value.code == 2
+    assert said.count("\n") == 1 and "is not a version such as 3.12" in said

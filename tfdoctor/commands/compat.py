@@ -56,6 +56,9 @@ def command(
     tables = Tables()
     said = {"gpu": gpu, "driver": driver, "python": python, "glibc": glibc, "system": system, "machine": arch}
     if here:
+        understand(
+            tables, tensorflow=tensorflow or why_not, cuda=cuda, **said
+        )  # a wrong option, before anything is looked at
         said = {**said, **{name: value for name, value in _here(tables).items() if said[name] is None}}
     asked = understand(tables, tensorflow=tensorflow or why_not, cuda=cuda, **said)
     fits = answer(tables, asked)

@@ -306,3 +306,12 @@ def test_a_file_named_like_a_module_where_tfdoctor_was_started(
     interpreter = facts.interpreter(path=str(env.python), prefix=str(env.root))
     target = target_of(interpreter, Installer("pip", str(env.python), str(env.root)), Children())
     assert target.prefix == str(env.root)
+
+
+@pytest.mark.parametrize("name", ["TARGET", "PREFIX", "ROOT"])
+def test_a_pip_that_is_set_to_install_elsewhere(env: Env, tmp_path: Path, name: str) -> None:
+    before = env.listing()
+    done = env.fix("--yes", **{f"PIP_{name}": str(tmp_path / "elsewhere")})
+    assert done.returncode == 1
+    assert f".{name.lower()}='{tmp_path / 'elsewhere'}'" in done.stderr and "Traceback" not in done.stderr
+    assert env.listing() == before and not (tmp_path / "elsewhere").exists()

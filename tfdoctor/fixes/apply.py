@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -22,6 +23,8 @@ from tfdoctor.probes.interpreter import Interpreter
 
 INSTALL_LIMIT = 3600.0  # seconds; two gigabytes over a slow line
 ASK_LIMIT = 300.0  # seconds for a resolution without installing
+# `global.target='/x'`, `install.prefix='/x'`, `:env:.root='/x'` of `pip config list`.
+DIVERSION = re.compile(r"^(?:global|install|site|user|:env:)\.(?:target|prefix|root)=.*$", re.M)
 PATIENCE = 600.0  # seconds for the installer of a run that was killed
 
 Consent = Callable[[Step], bool]
@@ -72,8 +75,20 @@ def placed(plan: Plan, target: Target) -> Plan:
     return replace(plan, steps=tuple(steps))
 
 
+def _refuse_diversions(installer: Installer, children: Children) -> None:
+    """A setting of pip (a file or a variable) that puts packages elsewhere would change what nobody recorded."""
+    if installer.tool != "pip":
+        return
+    done = children.run((installer.python, "-m", "pip", "config", "list"), timeout=ASK_LIMIT)
+    found = DIVERSION.search(done.stdout) if done is not None else None
+    if found:
+        text = _("pip is set to install elsewhere ({setting}); take that setting away, then run this again")
+        raise Failed(text.format(setting=found.group().strip()))
+
+
 def target_of(interpreter: Interpreter, installer: Installer, children: Children) -> Target:
-    """Ask the interpreter where its packages lie. Raises Failed when it does not say."""
+    """Ask the interpreter where its packages lie. Raises Failed when it does not say, or pip is set to put them elsewhere."""
+    _refuse_diversions(installer, children)
     # Not from the working directory: `-c` imports from there first, and a user's json.py is none of ours.
     done = children.run((interpreter.path, "-c", WHERE), timeout=ASK_LIMIT, cwd=os.sep)
     try:

@@ -244,3 +244,17 @@ def test_the_free_gpu_is_hidden_and_the_visible_one_is_full() -> None:
     pair = facts.WORKSTATION.but(facts.gpus(full(0), full(1, free=9000)))
     assert verdict(pair.but(facts.environment(CUDA_VISIBLE_DEVICES="1")), may_be_silent).gpu == "yes"
     assert verdict(pair.but(facts.environment(CUDA_VISIBLE_DEVICES="0")), may_be_silent).gpu == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("variables", "gpu"),
+    [
+        ({"TF_MIN_GPU_MULTIPROCESSOR_COUNT": "1000"}, "unknown"),
+        ({"TF_XLA_FLAGS": "--nonsense=1"}, "unknown"),
+        ({"TF_XLA_FLAGS": "--tf_xla_auto_jit=2 --tf_xla_cpu_global_jit"}, "yes"),
+    ],
+)
+def test_settings_whose_effect_is_not_known_here(variables: dict[str, str], gpu: str) -> None:
+    said = verdict(facts.WORKSTATION.but(facts.environment(**variables)))
+    assert said.gpu == gpu
+    assert gpu == "yes" or next(iter(variables)) in said.summary

@@ -27,6 +27,7 @@ T = TypeVar("T")
 def contradictions(facts: Facts) -> list[str]:
     """Everything could be looked at and no rule objects, but what was seen does not add up to a GPU in use."""
     reasons = [*_gpus(facts.get(Gpus)), *_build(facts.get(TensorFlow)), *_libraries(facts), *_memory(facts)]
+    reasons += _variables(_told(facts, Environment))
     if not starts(_told(facts, CudaDriver)):  # CUDA that was seen to start settles what the driver is worth
         reasons += [*_versions(facts), *_cuda_of_branch(facts), *_nodes(facts)]
     return reasons
@@ -51,6 +52,17 @@ def _gpus(gpus: Gpus) -> Iterator[str]:
 def _build(tensorflow: TensorFlow) -> Iterator[str]:
     if tensorflow.cuda_build is not True:
         yield _("it is not known whether this TensorFlow was built with CUDA")
+
+
+def _variables(environment: Optional[Environment]) -> Iterator[str]:
+    """Settings whose effect depends on what is not known here: a GPU's multiprocessors, the flags of one release."""
+    count = environment.get("TF_MIN_GPU_MULTIPROCESSOR_COUNT") if environment else ""
+    if count:
+        yield _("TF_MIN_GPU_MULTIPROCESSOR_COUNT={count} leaves smaller GPUs out").format(count=count)
+    flags = environment.get("TF_XLA_FLAGS") if environment else ""
+    odd = [word for word in flags.split() if not word.startswith("--tf_xla_")]
+    if odd:  # an unknown flag ends the process: seen with 2.20.0
+        yield _("TensorFlow may not know {flag} in TF_XLA_FLAGS").format(flag=odd[0])
 
 
 def _libraries(facts: Facts) -> Iterator[str]:

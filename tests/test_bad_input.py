@@ -74,6 +74,8 @@ def test_a_file_that_is_none(
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
+        (["chek"], "Did you mean check?"),
+        (["nonsense"], "--help lists them"),
         (["check", "--timeout", "nan"], "nan"),
         (["check", "--timeout", "inf"], "inf"),
         (["check", "--timeout", "-1"], "-1"),
@@ -87,6 +89,7 @@ def test_a_file_that_is_none(
         (["check", "--output", "json"], "FORMAT=FILE"),
         (["check", "--output", "json=absent/a"], "no folder absent"),
         (["check", "--require", "colour=red"], "colour=red"),
+        (["check", "--require", "free-memory>=20"], "free-memory>=20GiB"),
         (["check", "--python", "\x1b[31m\n" * 1000], "does not exist"),
         (["report", "--smoke", "smoke.json"], "--html"),
         (["explain", "--all", "719"], "--all"),

@@ -69,7 +69,7 @@ def test_what_could_not_be_looked_at_is_unknown_and_not_met(text: str) -> None:
 
 
 def test_a_value_that_the_driver_does_not_tell_is_unknown() -> None:
-    assert state("free-memory>=1", facts.gpus(facts.gpu(memory_used=None))) == "unknown"
+    assert state("free-memory>=1GiB", facts.gpus(facts.gpu(memory_used=None))) == "unknown"
     assert state("driver>=1", without=(Driver,)) == "unknown"
     assert state("ecc=clean", facts.gpus(facts.gpu(ecc=Ecc()))) == "unknown"
 
@@ -168,6 +168,7 @@ def test_smoke_shares() -> None:
         "gpu>=1",
         "driver>=abc",
         "shm>=1XB",
+        "free-memory>=20",
         "nvlink=half",
         "nvlink>=full",
         "gpus>=2 gpus<4 x",

@@ -101,7 +101,11 @@ def test_somebody_without_any_right_can_run_it(tmp_path: Path) -> None:
     able = [sys.executable, "-B", "-c", code.replace("main(sys.argv[1:])", f"os.listdir({str(host)!r})")]
     if subprocess.run(able, capture_output=True, cwd=closed, check=False).returncode:
         pytest.skip("nobody may not read this checkout or its interpreter")
-    for arguments in (("check", "--host", str(host)), ("check",)):
+    for arguments, codes, says in (
+        (("check", "--host", str(host)), (0, 1), ""),
+        (("check",), (0, 1), ""),
+        (("check", "--output", "json=report.json"), (2,), "json=report.json: . cannot be written to"),
+    ):
         done = subprocess.run(
             [sys.executable, "-B", "-c", code, *arguments],
             env={"PATH": os.environ["PATH"], "HOME": str(closed)},
@@ -111,6 +115,7 @@ def test_somebody_without_any_right_can_run_it(tmp_path: Path) -> None:
             timeout=300,
             check=False,
         )
-        assert done.returncode in (0, 1), done.stderr
-        assert "Traceback" not in done.stderr
+        assert done.returncode in codes, done.stderr
+        assert says in done.stderr and "Traceback" not in done.stderr
+        assert (done.stdout == "") == (codes == (2,))  # nothing was looked at in vain
     assert list(closed.iterdir()) == []

@@ -47,6 +47,18 @@ class Commands(click.Group):
         command: click.Command = importlib.import_module(f"tfdoctor.commands.{cmd_name}").command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[Optional[str], Optional[click.Command], list[str]]:
+        name, known = args[0], self.list_commands(ctx)
+        if name not in known and not name.startswith("-"):
+            from difflib import get_close_matches
+
+            near = get_close_matches(name.lower(), known, n=1, cutoff=0.5)
+            hint = _("Did you mean {near}?").format(near=near[0]) if near else _("--help lists them.")
+            ctx.fail(_("There is no command {name}. {hint}").format(name=name, hint=hint))
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section(_("Commands")):
             formatter.write_dl([(name, COMMANDS[name]) for name in self.list_commands(ctx)])

@@ -151,6 +151,8 @@ def _output(text: str) -> tuple[str, str]:
     folder = os.path.dirname(path) or "."
     if not os.path.isdir(folder):
         raise BadInput(_("--output {text}: there is no folder {folder}.").format(text=text, folder=folder))
+    if not os.access(path if os.path.exists(path) and not os.path.isfile(path) else folder, os.W_OK):
+        raise BadInput(_("--output {text}: {folder} cannot be written to.").format(text=text, folder=folder))
     return form, path
 
 

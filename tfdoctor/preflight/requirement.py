@@ -41,8 +41,7 @@ SUBJECTS: Mapping[str, str] = {
     "smoke.allreduce": "number",
 }
 VALUES: Mapping[str, tuple[str, ...]] = {"nvlink": ("full", "none"), "ecc": ("clean", "on", "off")}
-UNITS: Mapping[str, int] = {
-    "": 1,
+UNITS: Mapping[str, int] = {  # none is no unit: "20" would mean 20 bytes, which every machine has
     "b": 1,
     "kb": 10**3,
     "mb": 10**6,
@@ -138,7 +137,7 @@ def number(text: str, kind: str) -> float:
         return amount / 100
     if kind == "bytes" and unit in UNITS:
         return amount * UNITS[unit]
-    if unit:
+    if unit or kind == "bytes":
         raise ValueError(text)
     return amount
 

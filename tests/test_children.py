@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
 import sys
 import time
+from pathlib import Path
 
 import psutil
 import pytest
@@ -117,6 +120,59 @@ def test_the_end_of_the_program_ends_its_children() -> None:
     done = Children().run(python(code), timeout=60)
     assert done is not None and done.code == 0, done
     assert not psutil.pid_exists(int(done.stdout)) or psutil.Process(int(done.stdout)).status() == psutil.STATUS_ZOMBIE
+
+
+def gone(pids: list[int]) -> bool:
+    """Within a while, none of these processes runs any more."""
+    _gone, alive = psutil.wait_procs([psutil.Process(pid) for pid in pids if psutil.pid_exists(pid)], timeout=30)
+    return all(process.status() == psutil.STATUS_ZOMBIE for process in alive)
+
+
+# Sleeps in a child of its own that sleeps too; writes both numbers into the file argv[1].
+SLEEPER = """
+import os, subprocess, sys, time
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"])
+open(sys.argv[1], "w").write(f"{os.getpid()} {child.pid}.")
+time.sleep(1000)
+"""
+# Runs the program argv[2:] with what it inherits, and waits.
+PARENT = """
+import sys, time
+from tfdoctor.children import Children, Promise
+children = Children()
+children.run([sys.executable, "-c", "pass"], timeout=60)  # one that is over
+Promise("sleeper", lambda: children.run(sys.argv[2:], timeout=600, inherit=eval(sys.argv[1])))
+time.sleep(1000)
+"""
+
+
+def killed_beside_a_child(folder: Path, inherit: str) -> list[int]:
+    """Kill a program (SIGKILL) while a child of it sleeps; the numbers of that child and of the child's child."""
+    note = folder / "pids"
+    parent = subprocess.Popen([sys.executable, "-c", PARENT, inherit, *python(SLEEPER), str(note)])
+    deadline = time.monotonic() + 60
+    while not (note.exists() and note.read_text().endswith(".")):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    parent.kill()
+    parent.wait(30)
+    return [int(pid) for pid in note.read_text().rstrip(".").split()]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="process groups")
+def test_the_children_of_a_killed_program_are_gone_soon(tmp_path: Path) -> None:
+    assert gone(killed_beside_a_child(tmp_path, inherit="()"))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="process groups")
+def test_one_that_inherits_a_lock_goes_on(tmp_path: Path) -> None:
+    """An installer that was left alone finishes its work."""
+    pids = killed_beside_a_child(tmp_path, inherit="[0]")
+    time.sleep(0.3)
+    alive = [pid for pid in pids if psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE]
+    for pid in alive:
+        os.kill(pid, signal.SIGKILL)
+    assert alive == pids
 
 
 def test_a_promise_hands_on_the_error() -> None:

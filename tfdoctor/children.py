@@ -14,6 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, Any, Callable, Generic, Optional, TypeVar
 
+from tfdoctor.guard import Guard
+
 T = TypeVar("T")
 
 # More than any program we ask prints on the largest machine (`nvidia-smi -q -x` of 16 GPUs is about 1 MB).
@@ -36,9 +38,11 @@ class Completed:
 
 
 class Children:
-    """The processes that are running now; `close` ends them all, with what they started, and so does this program's end."""
+    """The processes that are running now; `close` ends them all, with what they started, and so does this program's end,
+    even where it is killed."""
 
     def __init__(self) -> None:
+        self._guard: Optional[Guard] = None
         self._running: set[subprocess.Popen[bytes]] = set()
         self._lock = threading.Lock()
         self._closed = False
@@ -56,8 +60,9 @@ class Children:
     ) -> Optional[Completed]:
         """Run `argv` without a shell; None when there is no such program. Raises OSError when it cannot start.
 
-        `env` is the whole environment (default: this process's), `inherit` are open files that the child keeps. The child leads a process group of its own,
-        which is killed at the end, so that nothing it started outlives it.
+        `env` is the whole environment (default: this process's). The child leads a process group of its own, which is killed
+        at the end, so that nothing it started outlives it. `inherit` are open files that the child keeps: a lock, under
+        which an installer comes to its end even where we are killed.
         """
         started = time.monotonic()
         try:
@@ -70,6 +75,8 @@ class Children:
             kill_tree(process)
             with self._lock:
                 self._running.discard(process)
+                if self._guard is not None:
+                    self._guard.forget(process.pid)
 
     def _start(
         self, argv: Sequence[str], env: Optional[Mapping[str, str]], cwd: Optional[str], inherit: Sequence[int]
@@ -88,6 +95,9 @@ class Children:
                 pass_fds=tuple(inherit),
             )
             self._running.add(process)
+            if not inherit:
+                self._guard = self._guard or Guard()
+                self._guard.watch(process.pid)
             return process
 
     def _attend(self, process: subprocess.Popen[bytes], stdin: bytes, deadline: float, started: float) -> Completed:
@@ -118,6 +128,8 @@ class Children:
             running = list(self._running)
         for process in running:
             kill_tree(process)
+        if self._guard is not None:
+            self._guard.close()
         atexit.unregister(self.close)
 
 

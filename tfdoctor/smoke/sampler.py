@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Any, Optional
 
 from tfdoctor.children import kill_tree
+from tfdoctor.guard import Guard
 from tfdoctor.probes.parse.values import REASON_BITS
 from tfdoctor.smoke.results import Sample
 
@@ -25,6 +26,7 @@ class Sampler:
     def __init__(self, *, wanted: bool) -> None:
         self._wanted = wanted
         self._process: Optional[subprocess.Popen[str]] = None
+        self._guard: Optional[Guard] = None
         self._samples: list[Sample] = []
 
     @property
@@ -42,6 +44,8 @@ class Sampler:
                 text=True,
                 start_new_session=True,
             )
+            self._guard = Guard()
+            self._guard.watch(self._process.pid)
             threading.Thread(target=self._read, daemon=True).start()
         return self
 
@@ -50,6 +54,8 @@ class Sampler:
     ) -> None:
         if self._process is not None:
             kill_tree(self._process)
+        if self._guard is not None:
+            self._guard.close()
 
     def _read(self) -> None:
         process = self._process

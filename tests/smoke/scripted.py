@@ -33,7 +33,7 @@ def before(options, pipe):
 """
 
 TENSORFLOW = '''
-"""As much of TensorFlow as the device list needs; STAND_IN_GPUS GPUs."""
+"""As much of TensorFlow as the device list needs; STAND_IN_GPUS GPUs, the first of another model than the others."""
 import contextlib, os, types
 
 __version__ = "2.99.0"
@@ -55,13 +55,13 @@ def device(name):
     yield
     _place.pop()
 
-_gpus = ["gpu"] * int(os.environ.get("STAND_IN_GPUS", "0"))
+_gpus = (["NVIDIA GeForce RTX 3090"] + ["NVIDIA RTX A6000"] * 15)[:int(os.environ.get("STAND_IN_GPUS", "0"))]
 config = types.SimpleNamespace(
     list_physical_devices=lambda kind: list(_gpus) if kind == "GPU" else ["cpu"],
     set_visible_devices=lambda *_: None,
     experimental=types.SimpleNamespace(
         set_memory_growth=lambda *_: None,
-        get_device_details=lambda _gpu: {"device_name": "NVIDIA GeForce RTX 3090", "compute_capability": (8, 6)},
+        get_device_details=lambda gpu: {"device_name": gpu, "compute_capability": (8, 6)},
     ),
 )
 test = types.SimpleNamespace(is_built_with_cuda=lambda: True)

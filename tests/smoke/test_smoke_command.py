@@ -40,6 +40,21 @@ def test_a_device_that_adds(tmp_path: Path) -> None:
     assert "TFD003" in {d["code"] for d in found["diagnoses"]} and done.returncode == 1
 
 
+def test_the_chosen_device_is_the_one_that_is_described(tmp_path: Path) -> None:
+    path = str(scripted.stand_in(tmp_path))
+    done = smoke("--test", "devices", "--devices", "1", "--format", "json", path=path, STAND_IN_GPUS="2")
+    (test,) = json.loads(done.stdout)["tests"]
+    assert (test["state"], test["devices"], test["measured"]["gpus"]) == ("passed", ["GPU:0"], 2)
+    assert [gpu["name"] for gpu in test["measured"]["listed"]] == ["NVIDIA RTX A6000"]
+
+
+@pytest.mark.parametrize(("there", "wanted"), [("0", "0"), ("2", "1,2")])
+def test_a_chosen_device_that_is_not_there_is_no_rehearsal(tmp_path: Path, there: str, wanted: str) -> None:
+    done = smoke("--devices", wanted, path=str(scripted.stand_in(tmp_path)), STAND_IN_GPUS=there)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"--devices {wanted[-1]}: there is no such GPU; TensorFlow lists {there}," in done.stderr
+
+
 def test_a_rehearsal_says_so(tmp_path: Path) -> None:
     done = smoke("--test", "devices", path=str(scripted.stand_in(tmp_path)))
     assert done.returncode == 0
@@ -64,6 +79,8 @@ def test_markdown(tmp_path: Path) -> None:
     ("arguments", "says"),
     [
         (["--devices", "a"], "must be numbers"),
+        (["--devices", "0,0"], "each once"),
+        (["--devices", "0", "--cpu"], "do not go together"),
         (["--baseline", "absent.json"], "does not exist"),
         (["--baseline", "."], "is a folder"),
         (["--tf-config", "{"], "TF_CONFIG must look like"),

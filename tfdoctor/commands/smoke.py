@@ -97,6 +97,8 @@ def command(
     """
     then = earlier(baseline) if baseline is not None else None
     chosen = numbers(devices)
+    if cpu and chosen is not None:
+        raise BadInput(_("--cpu and --devices do not go together: one wants no GPU, the other wants some."))
     children = Children()
     runner = Runner(interpreter(python) if python else sys.executable, children=children)
     host = open_host(python, None)
@@ -219,12 +221,12 @@ def smoke_of(host: Host) -> SmokeResults:
 
 
 def numbers(text: Optional[str]) -> Optional[list[int]]:
-    """ "0,2" -> [0, 2]. Raises BadInput for anything else."""
+    """ "0,2" -> [0, 2]. Raises BadInput for anything else, and for a GPU that is named twice."""
     if text is None:
         return None
     parts = [part.strip() for part in text.split(",")]
-    if not all(part.isdecimal() for part in parts):
-        raise BadInput(_("--devices {text} must be numbers such as 0,1.").format(text=text))
+    if not all(part.isdecimal() for part in parts) or len({*map(int, parts)}) < len(parts):
+        raise BadInput(_("--devices {text} must be numbers such as 0,1, each once.").format(text=text))
     return [int(part) for part in parts]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Callable, Optional
 
 from tfdoctor.i18n import _
+from tfdoctor.model import BadInput
 from tfdoctor.smoke import plan
 from tfdoctor.smoke.differential import experiments_on
 from tfdoctor.smoke.listing import listing_experiments
@@ -53,6 +54,7 @@ class Session:
         first = plan.TESTS[0]
         listed = self._one(first, 0)
         self.results.append(listed)
+        self._refuse_what_is_not_there(listed)
         gpus = self._gpus(listed)
         broken = listed.state in ("failed", "crashed", "hung", "not-run")
         if broken or not names or first.name in names:
@@ -84,6 +86,17 @@ class Session:
     def _explore(self, test: plan.Planned, experiments: Iterator[Experiment]) -> None:
         self.doing = (_("{test}, again with one thing changed").format(test=test.name),)
         self.experiments += experiments
+
+    def _refuse_what_is_not_there(self, listed: SmokeResult) -> None:
+        """Raises BadInput for a chosen number that TensorFlow does not list. Where the driver lists GPUs and TensorFlow
+        none, the experiments say more than that."""
+        there = listed.measured.get("gpus")
+        if there is None or (not there and self._gpus_seen):
+            return
+        missing = [n for n in self._devices or () if n >= there]
+        if missing:
+            text = _("--devices {number}: there is no such GPU; TensorFlow lists {there}, numbered from 0.")
+            raise BadInput(text.format(number=missing[0], there=there))
 
     def _gpus(self, listed: SmokeResult) -> int:
         return 0 if self._cpu else sum(1 for name in listed.devices if name.startswith("GPU"))

@@ -2,9 +2,11 @@
 
 
 def run(tf, options, stage):
-    """Every listed GPU adds two numbers."""
+    """Every chosen GPU adds two numbers. `gpus` counts all that TensorFlow lists, `listed` describes the chosen ones."""
+    every = tf.config.list_physical_devices("GPU")
+    wanted = options.get("devices")
     details = []
-    for gpu in tf.config.list_physical_devices("GPU"):
+    for gpu in every if wanted is None else [every[i] for i in wanted if i < len(every)]:
         more = tf.config.experimental.get_device_details(gpu)
         capability = more.get("compute_capability")
         details.append(
@@ -30,5 +32,5 @@ def run(tf, options, stage):
         )
     return {
         "checks": checks,
-        "measured": {"gpus": len(details), "listed": details, "built_with_cuda": tf.test.is_built_with_cuda()},
+        "measured": {"gpus": len(every), "listed": details, "built_with_cuda": tf.test.is_built_with_cuda()},
     }

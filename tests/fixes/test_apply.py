@@ -11,7 +11,7 @@ from pathlib import Path
 import facts
 import fake_nvml
 import pytest
-from wheelhouse import Env, copy_of
+from wheelhouse import Env, copy_of, wheel
 
 from tfdoctor.children import Children
 from tfdoctor.fixes.apply import target_of
@@ -54,6 +54,19 @@ def test_a_named_run_is_undone_and_an_unknown_one_is_named(env: Env) -> None:
     assert wrong.returncode == 2
     assert record["run"] in wrong.stderr
     assert env.fix("--undo", record["run"]).returncode == 0
+
+
+def test_what_others_installed_since_is_not_taken_away_unasked(env: Env, tmp_path: Path) -> None:
+    before = env.listing()
+    env.fix("--yes")
+    assert env.pip("install", str(wheel(tmp_path, "torch", "2.4.0"))).returncode == 0
+    since = env.listing()
+    for options, says in (((), "no answer"), (("--yes",), "nothing was changed: after run")):
+        refused = env.fix("--undo", *options)
+        assert (refused.returncode, env.listing()) == (1, since)
+        assert says in refused.stderr and "torch-2.4.0" in refused.stderr
+    assert env.fix("--undo", "--yes", "--include", "ask").returncode == 0
+    assert env.listing() == before
 
 
 def test_without_an_answer_nothing_is_done(env: Env) -> None:

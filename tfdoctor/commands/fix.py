@@ -37,7 +37,7 @@ STOPPED = 130  # the exit code of a program that Ctrl-C ended
 @click.command("fix")
 @click.option("--dry-run", is_flag=True, help=_("Show the plan and change nothing."))
 @click.option("--yes", is_flag=True, help=_("Do the safe steps without asking."))
-@click.option("--include", type=click.Choice(["ask"]), help=_("With --yes: also the steps that would be asked about."))
+@click.option("--include", type=click.Choice(["ask"]), help=_("With --yes: also what would be asked about."))
 @click.option("--only", metavar="CODE", multiple=True, help=_("Fix only this diagnosis (repeatable)."))
 @click.option("--keep", metavar="NAME", multiple=True, help=_("This distribution's version must stay (repeatable)."))
 @click.option(
@@ -83,7 +83,7 @@ def command(
     children = Children()
     try:
         if undo_run is not None:
-            sys.exit(_undo(machine, undo_run, children))
+            sys.exit(_undo(machine, undo_run, children, yes=yes, include=include))
         if resume:
             sys.exit(_resume(machine, children, python))
         with Progress(machine.waiting_for):
@@ -281,9 +281,13 @@ def _resume(machine: Host, children: Children, python: Optional[str]) -> int:
     return 1 if _check_again(applying.resume(record, target, children, tell), None, python) else 0
 
 
-def _undo(machine: Host, run: str, children: Children) -> int:
+def _undo(machine: Host, run: str, children: Children, *, yes: bool, include: Optional[str]) -> int:
     target, record = _looked_up(machine, children, run or None)
-    restored = applying.undo(record, tell)
+
+    def agree(later: str) -> bool:
+        return include == "ask" if yes else click.confirm(_("{later}: go on?").format(later=later), err=True)
+
+    restored = applying.undo(record, tell, agree)
     try:
         differs = applying.not_as_before(record, target, children)
     except Unavailable as why:

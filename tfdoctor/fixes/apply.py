@@ -221,6 +221,7 @@ def _go_on(record: Journal, target: Target, children: Children, tell: Tell, inhe
         if problem:
             _give_up(record, index, problem)
     with contextlib.suppress(OSError):  # all of it is done, whether or not there is room to write so
+        snapshot.note_what_is_left(record.folder)
         record = record.having(state="done")
     return record
 
@@ -251,10 +252,34 @@ def _do(entry: Entry, target: Target, children: Children, inherit: Sequence[int]
     return ""
 
 
-def undo(record: Journal, tell: Tell) -> snapshot.Restored:
-    """Put the environment back as it was before the run, and prove it by comparing. Raises Failed when it is not."""
+def undo(record: Journal, tell: Tell, consent: Callable[[str], bool]) -> snapshot.Restored:
+    """Put the environment back as it was before the run, and prove it by comparing. Raises Failed when it is not, or
+    when `consent` does not agree that what others changed since goes too."""
     with _once_quiet(record, tell):
+        later = _later(record)
+        if later and not consent(later):
+            raise Failed(_("nothing was changed: {later}").format(later=later))
         return _put_back(record)
+
+
+def _later(record: Journal) -> str:
+    """What undoing the run would take away or back beyond what the run did, in one sentence; "" for nothing."""
+    if record.state != "done":
+        return ""  # it was stopped: whatever lies there may be its own
+    changed = snapshot.since(record.folder)
+    if changed is None:
+        return _("what was installed after run {run} cannot be told, and would go too").format(run=record.run)
+    if not changed:
+        return ""
+    text = _("after run {run} other things were installed or changed, which would go too: {names}")
+    return text.format(run=record.run, names=_named(changed))
+
+
+def _named(files: Sequence[Path]) -> str:
+    """The packages (or the folders of other files) that `files` belong to, the first five."""
+    listed = [part[: -len(".dist-info")] for file in files for part in file.parts if part.endswith(".dist-info")]
+    names = sorted(set(listed)) or sorted({str(file) for file in files})
+    return ", ".join(names[:5]) + (" …" if len(names) > 5 else "")
 
 
 def _put_back(record: Journal) -> snapshot.Restored:

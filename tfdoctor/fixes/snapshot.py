@@ -11,7 +11,7 @@ import contextlib
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
@@ -20,7 +20,8 @@ from tfdoctor.i18n import _
 from tfdoctor.model import BadInput
 from tfdoctor.writing import write_atomically
 
-MANIFEST = "manifest.json"
+MANIFEST = "manifest.json"  # what was before the run
+LEFT = "left.json"  # what the run left behind
 OWN = ".tfdoctor"
 # Compiled files come and go with every import and prove nothing.
 PASSED_OVER = frozenset({"__pycache__", OWN})
@@ -73,6 +74,11 @@ class _Manifest:
             for path in _files(folder, self.without):
                 yield index, os.path.relpath(path, folder)
 
+    def differences(self) -> list[Path]:
+        """The files that came, went or changed."""
+        changed = [self.place(key) for key, seen in self.files.items() if not seen.still(self.place(key))]
+        return sorted([*changed, *(self.place(key) for key in self.now() if key not in self.files)])
+
 
 def take(folders: Sequence[Path], into: Path, without: Iterable[Path] = ()) -> int:
     """Keep every file of `folders` below `into`; returns their number. Raises OSError when there is no room."""
@@ -87,16 +93,35 @@ def take(folders: Sequence[Path], into: Path, without: Iterable[Path] = ()) -> i
                 kept.parent.mkdir(parents=True, exist_ok=True)
                 made.add(kept.parent)
             _keep(path, kept)
-            found = path.lstat()
-            target = str(path.readlink()) if path.is_symlink() else None
-            files[name] = [found.st_size, found.st_mtime_ns, found.st_mode & 0o7777, target]
-    content = {"folders": [str(f) for f in folders], "without": sorted(left_out), "files": files}
-    write_atomically(into / MANIFEST, json.dumps(content))
+            files[name] = _seen(path)
+    _write(into / MANIFEST, folders, left_out, files)
     return len(files)
 
 
-def _read(kept: Path) -> _Manifest:
-    path = kept / MANIFEST
+def note_what_is_left(kept: Path) -> None:
+    """List the same folders as the run leaves them, so that `since` can tell later changes from the run's own."""
+    before = _read(kept / MANIFEST)
+    files = {f"{key[0]}/{key[1]}": _seen(before.place(key)) for key in before.now()}
+    _write(kept / LEFT, before.folders, before.without, files)
+
+
+def since(kept: Path) -> Optional[tuple[Path, ...]]:
+    """The files that came, went or changed after the run; None where it did not note what it left."""
+    return tuple(_read(kept / LEFT).differences()) if (kept / LEFT).is_file() else None
+
+
+def _seen(path: Path) -> list[object]:
+    found = path.lstat()
+    target = str(path.readlink()) if path.is_symlink() else None
+    return [found.st_size, found.st_mtime_ns, found.st_mode & 0o7777, target]
+
+
+def _write(path: Path, folders: Sequence[Path], without: Iterable[str], files: Mapping[str, list[object]]) -> None:
+    content = {"folders": [str(f) for f in folders], "without": sorted(without), "files": files}
+    write_atomically(path, json.dumps(content))
+
+
+def _read(path: Path) -> _Manifest:
     try:
         content = json.loads(path.read_text())
         files = {}
@@ -133,7 +158,7 @@ def _keep(path: Path, kept: Path) -> None:
 
 def put_back(kept: Path) -> Restored:
     """Make the environment what `take` saw. Can be interrupted and run again."""
-    manifest = _read(kept)
+    manifest = _read(kept / MANIFEST)
     new = [manifest.place(key) for key in manifest.now() if key not in manifest.files]
     for path in new:
         path.unlink()
@@ -155,10 +180,7 @@ def put_back(kept: Path) -> Restored:
 
 def differences(kept: Path) -> tuple[str, ...]:
     """The files in which the environment differs from what `take` saw; empty proves that it was restored."""
-    manifest = _read(kept)
-    changed = [str(manifest.place(key)) for key, seen in manifest.files.items() if not seen.still(manifest.place(key))]
-    new = [str(manifest.place(key)) for key in manifest.now() if key not in manifest.files]
-    return tuple(sorted([*changed, *new]))
+    return tuple(map(str, _read(kept / MANIFEST).differences()))
 
 
 def _replace(path: Path, saved: Path, mode: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import importlib.util
 import json
 import os
 import subprocess
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import tfdoctor.probes
+from tfdoctor.probes.target_child import IMPORTS
 
 CHILD = Path(tfdoctor.probes.__file__).with_name("target_child.py")
 BUILD_INFO = """\
@@ -74,6 +76,16 @@ def distribution(
         rows.append(f"{quoted},sha256={digest},{len(text.encode())}")
     (info / "RECORD").write_text("\n".join([*rows, f"{info.name}/RECORD,,", ""]))
     return info
+
+
+def imported(site: Path) -> None:
+    """Empty stand-ins for what TensorFlow imports of other distributions when it starts, where this interpreter has none."""
+    for module in IMPORTS.values():
+        if importlib.util.find_spec(module.partition(".")[0]):
+            continue
+        folder = site.joinpath(*module.split("."))
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "__init__.py").touch()
 
 
 def ask(

@@ -87,6 +87,21 @@ def test_tensorflow_and_tensorflow_cpu_together_and_one_removed(environments: En
     assert "imported" not in imports(python).stdout
 
 
+@pytest.mark.parametrize("package", ["numpy", "google/protobuf", "ml_dtypes", "six.py"])
+def test_a_package_that_tensorflow_imports_is_gone(plain: Path, tmp_path: Path, package: str) -> None:
+    """Its metadata is there, its files are not."""
+    (site,) = (plain.parent.parent / "lib").glob("python3*/site-packages")
+    (site / package).rename(tmp_path / "aside")
+    try:
+        answer, real = check(plain), imports(plain)
+    finally:
+        (tmp_path / "aside").rename(site / package)
+    assert "imported" not in real.stdout
+    (found,) = (d for d in answer.report["diagnoses"] if d["name"] == "required-package-missing")
+    assert found["severity"] == "error"
+    assert answer.report["facts"]["distributions"]["by_name"]["tensorflow"]["damaged"] == 0
+
+
 def test_a_folder_named_tensorflow_in_the_working_directory(plain: Path, tmp_path: Path) -> None:
     (tmp_path / "tensorflow").mkdir()
     (tmp_path / "tensorflow/notes.txt").write_text("a folder that is no package gives way\n")

@@ -8,8 +8,10 @@ from typing import Any, Optional
 
 from facts.base import SITE, make, tables
 from tfdoctor.model import LogMatch
+from tfdoctor.probes.imports import Imports
 from tfdoctor.probes.interpreter import Distribution, Distributions, Interpreter
 from tfdoctor.probes.libraries import DriverLibrary, Libraries, Library, LibraryFile
+from tfdoctor.probes.target_child import IMPORTS
 from tfdoctor.probes.tensorflow import TensorFlow, TensorFlowPackages
 from tfdoctor.probes.toolkits import Toolkits, XlaTools
 
@@ -71,6 +73,12 @@ def distributions(versions: Mapping[str, Optional[str]] = {}, *more: Distributio
     by_name = {name: distribution(name, version) for name, version in wanted.items()}
     by_name.update((d.name, d) for d in more)
     return make(Distributions, {"by_name": by_name, "duplicates": {}, "source": "metadata"}, changes)
+
+
+def imports(*missing: str) -> Imports:
+    """All that TensorFlow imports is found but these distributions."""
+    found = {name: f"{SITE}/{module.replace('.', '/')}" for name, module in IMPORTS.items()}
+    return Imports({**found, **dict.fromkeys(missing, "")}, "/home/me/venv/bin/python")
 
 
 def tensorflow_packages(**changes: Any) -> TensorFlowPackages:

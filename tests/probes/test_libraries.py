@@ -12,7 +12,7 @@ from typing import Any, Optional
 import pytest
 from elf_build import CALLER, build, really_open
 from fake_build import need_compiler
-from site_build import BUILD_INFO, CUDA_CONFIG, TENSORFLOW, distribution
+from site_build import BUILD_INFO, CUDA_CONFIG, TENSORFLOW, distribution, imported
 
 from tfdoctor.elf import Elf
 from tfdoctor.engine import Facts
@@ -50,6 +50,7 @@ def environment(site: Path, runpath: Sequence[str], version: str = "2.21.0") -> 
     need_compiler()
     files = {name: text for name, text in TENSORFLOW.items() if not name.endswith("framework.so.2")}
     distribution(site, "tensorflow", version, files)
+    imported(site)
     caller = build(
         site / "tensorflow/libtensorflow_framework.so.2",
         source=CALLER,

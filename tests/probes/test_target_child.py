@@ -105,6 +105,38 @@ def test_a_linked_installation_of_tfdoctor_does_not_shadow_the_standard_library(
     assert str(CHILD.parent) not in done.stdout
 
 
+def test_what_tensorflow_imports_of_others(site: Path, elsewhere: Path) -> None:
+    distribution(site, "six", "1.17.0", {"six.py": ""})
+    distribution(site, "protobuf", "6.32.0", {"google/protobuf/__init__.py": "", "google/protobuf/message.py": ""})
+    answer = ask(site, cwd=elsewhere)
+    found = answer["imports"]
+    assert (found["numpy"], found["six"]) == (str(site / "numpy"), str(site / "six.py"))
+    assert found["protobuf"] == str(site / "google/protobuf")
+    assert set(found) == set(target_child.IMPORTS)
+    assert (named(answer, "protobuf")["checked"], named(answer, "protobuf")["gone"]) == (2, 0)
+
+
+def test_a_folder_without_init_is_no_package(site: Path, elsewhere: Path) -> None:
+    """What uninstalling leaves: byte code."""
+    (site / "numpy/__init__.py").unlink()
+    (site / "numpy/__pycache__").mkdir()
+    answer = ask(site, cwd=elsewhere)
+    assert answer["imports"]["numpy"] == str(site / "numpy") + os.sep
+    (site / "numpy").rename(site / "other")
+    assert ask(site, cwd=elsewhere)["imports"]["numpy"] == ""
+    entry = named(answer, "numpy")
+    assert (entry["checked"], entry["damaged"], entry["gone"], entry["damage"]) == (1, 1, 1, ["numpy/__init__.py"])
+
+
+def test_missing_code_and_what_is_no_code(site: Path, elsewhere: Path) -> None:
+    files = ["gast/__init__.py", "gast/core.so", "gast/lib.so.5.0", "gast/tests/test_it.py", "gast/data.txt"]
+    distribution(site, "gast", "0.6.0", dict.fromkeys(files, ""))
+    for name in files[1:]:
+        (site / name).unlink()
+    entry = named(ask(site, cwd=elsewhere), "gast")
+    assert (entry["checked"], entry["damage"]) == (3, ["gast/core.so", "gast/lib.so.5.0"])
+
+
 def test_missing_empty_and_changed_files(site: Path, elsewhere: Path) -> None:
     (site / "tensorflow/python/__init__.py").unlink()
     (site / "tensorflow/python/_pywrap_tensorflow_internal.so").write_text("")

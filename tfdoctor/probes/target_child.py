@@ -13,13 +13,15 @@ The object (target.json of a recording is the same)::
      "path": [folders where the user's program would look, in order; the working directory first],
      "distributions": [{"name", "version", "location", "info", "requires": […], "installer", "problem",
                         "owns_tensorflow": true, "checked": 2043, "damaged": 0, "gone": 0 (of the damaged: missing or empty),
-                        "damage": ["…"] (those that are gone first)}],
+                        "damage": ["…"] (those that are gone first)}],   (the last five: of TensorFlow and of what it imports)
      "leftovers": ["…/~ensorflow-2.15.0.dist-info"],
      "tensorflow": {"found": "/…/tensorflow" | "", "kind": "package" | "module" | "namespace" | "", "real": true,
                     "behind": ["…"], "real_behind": "the first of these with TensorFlow's compiled core",
                     "site": true (beside metadata of distributions), "build_info": "text" | null, "headers": {"cuda_config.h": "its #define lines", "cudnn_version.h", "nccl.h", "version.h"},
                     "objects": {"libtensorflow_framework.so.2": "/…"}},
      "libraries": {"/…/site-packages/nvidia/cudnn/lib": ["libcudnn.so.9", …]},
+     "imports": {"absl-py": "/…/absl", "six": "" (not found), "gast": "/…/gast/" (no package), …: what
+                 TensorFlow imports of other distributions},
      "tools": ["/…/nvidia/cuda_nvcc/bin/ptxas", "/…/libdevice.10.bc"],
      "problems": ["what could not be looked at"]}
 """
@@ -89,6 +91,14 @@ HEADERS = {
     "version.h": ("tensorflow/core/public/version.h",),
     "nccl.h": ("external/cuda_nccl/include/nccl.h", "third_party/nccl/nccl.h"),
 }
+# What `import tensorflow` imports of other distributions, and cannot do without, in one release or another (2.15 to 2.21).
+IMPORTS = {
+    "absl-py": "absl", "astunparse": "astunparse", "certifi": "certifi", "flatbuffers": "flatbuffers", "gast": "gast",
+    "idna": "idna", "ml-dtypes": "ml_dtypes", "numpy": "numpy", "opt-einsum": "opt_einsum", "packaging": "packaging",
+    "protobuf": "google.protobuf", "requests": "requests", "six": "six", "termcolor": "termcolor",
+    "typing-extensions": "typing_extensions", "urllib3": "urllib3", "wrapt": "wrapt",
+}  # fmt: skip
+CODE = (".py", ".so", ".pyd", ".dll", ".dylib")
 # Of these, a change at equal size is looked for too: they decide what an import finds.
 ALWAYS_HASHED = ("__init__.py", "build_info.py", "pywrap_tensorflow.py", "self_check.py", "versions.py")
 
@@ -301,6 +311,23 @@ def check_files(entry: "dict[str, object]") -> "None":
     )
 
 
+def check_code(entry: "dict[str, object]") -> "None":
+    """Which files of code that RECORD names are not there, added to `entry`. By listing folders, which is quicker than asking for each file."""
+    record = text_of(os.path.join(str(entry["info"]), "RECORD"), 64 * 1024 * 1024) or ""
+    wanted = {}  # type: dict[str, list[str]]
+    for path, _digest, _size in record_rows(record):
+        folder, _sep, name = path.rpartition("/")
+        if (name.endswith(CODE) or ".so." in name) and "/tests" not in folder:
+            wanted.setdefault(folder, []).append(name)
+    gone = []  # type: list[str]
+    for folder, names in wanted.items():
+        there = set(listed(os.path.join(str(entry["location"]), folder)))
+        gone += [folder + "/" + name if folder else name for name in names if name not in there]
+    entry.update(
+        checked=sum(map(len, wanted.values())), damaged=len(gone), gone=len(gone), damage=sorted(gone)[:MOST_DAMAGE]
+    )
+
+
 def record_rows(text: "str") -> "list[tuple[str, str, str]]":
     """(path, "sha256=…" or "", size or "") for the lines of a RECORD that count. A quoted path (it holds a comma) is unquoted."""
     out = []
@@ -359,6 +386,18 @@ def find_tensorflow(path: "list[str]") -> "dict[str, object]":
         "behind": [p for p, _kind in order[1:]],
         "real_behind": next((p for p, _kind in order[1:] if is_real(p)), ""),
     }
+
+
+def find_imports(path: "list[str]") -> "dict[str, str]":
+    """Where Python would find each of IMPORTS: a package or a module, else a folder without __init__ ("/…/numpy/"), else ""."""
+    names = {folder: set(listed(folder)) for folder in path}
+    out = {}
+    for name, module in IMPORTS.items():
+        first = module.partition(".")[0]
+        places = [os.path.join(f, *module.split(".")) for f in path if first in names[f] or first + ".py" in names[f]]
+        whole = [p if has_init(p) else p + ".py" for p in places if has_init(p) or os.path.isfile(p + ".py")]
+        out[name] = (whole + [p + os.sep for p in places if os.path.isdir(p)] + [""])[0]
+    return out
 
 
 def has_init(package: "str") -> "bool":
@@ -461,6 +500,8 @@ def answer() -> "dict[str, object]":
     for entry in found:  # type: ignore[attr-defined]
         if is_tensorflow(str(entry["name"])):
             guarded(problems, "RECORD of " + str(entry["name"]), lambda e=entry: check_files(e), None)
+        elif entry["name"] in IMPORTS:
+            guarded(problems, "RECORD of " + str(entry["name"]), lambda e=entry: check_code(e), None)
     tensorflow = guarded(problems, "tensorflow", lambda: find_tensorflow(path), {})
     package = str(tensorflow.get("found" if tensorflow.get("real") else "real_behind") or "")  # type: ignore[attr-defined]
     if package:
@@ -478,6 +519,7 @@ def answer() -> "dict[str, object]":
         "tensorflow": tensorflow,
         "libraries": guarded(problems, "libraries", lambda: library_folders(path), {}),
         "dll_search": guarded(problems, "DLL search", dll_search, []),
+        "imports": guarded(problems, "imports", lambda: find_imports(path), {}),
         "tools": guarded(problems, "tools", lambda: tools(path), []),
         "problems": problems,
     }

@@ -12,9 +12,32 @@ from tfdoctor.i18n import _, ngettext
 from tfdoctor.model import Diagnosis, Evidence, Fix, Found, Safety, Severity
 from tfdoctor.probes.interpreter import Distribution, Distributions, Interpreter
 from tfdoctor.probes.tensorflow import TensorFlowPackages
+from tfdoctor.tables import fits
 
-#: What Python loads when TensorFlow is imported.
-_CODE = re.compile(r"\.(?:py|pyd|dll|dylib|so(?:\.\d+)*)$")  # also libtensorflow_cc.so.2
+_OBJECT = re.compile(r"\.(?:pyd|dll|dylib|so(?:\.\d+)*)$")  # also libtensorflow_cc.so.2
+_SOURCE = re.compile(r"\.py$")
+# What an import opens was seen in sys.modules and /proc/self/maps of 2.15.1, 2.16.1, 2.18.1 and 2.21.0, and every compiled
+# object of 2.18.1 was taken away by itself: those that are opened are needed, those named here are not.
+_LATER = re.compile(
+    r"/(?:kernel_tests|memory_tests|benchmarks|testing|tests)/|^tensorflow/tools/(?:common|pip_package)/"
+    r"|^tensorflow/python/tools/(?!__init__|module_util)"
+    r"|/(?:_errors_test_helper|_pywrap_kernel_registry|_pywrap_snapshot_utils|_pywrap_stat_summarizer"
+    r"|_pywrap_tensorflow_lite_calibration_wrapper|_pywrap_tf_item|_pywrap_tfcompile|_pywrap_transform_graph"
+    r"|_python_memory_checker_helper|_xla_ops|lib_native_proto_caster|libtfkernel_sobol_op"
+    r"|pywrap_tensorflow_to_stablehlo|pywrap_xla_ops|stablehlo_extension)\.\w+$"
+)
+_INTERNAL = re.compile(r"/_pywrap_tensorflow_internal\.")  # 2.20 imports it in a `try`; 2.19 cannot do without
+_BY_RELEASE = re.compile(
+    r"^tensorflow/lite/|/_pywrap_(?:toco_api|tpu_embedding|python_api_info|python_api_parameter_converter)\."
+)
+#: Modules that every release imports. Of the others one in six is not imported at once.
+_MODULES = re.compile(
+    r"^tensorflow/(?:__init__|python/(?:pywrap_tensorflow|eager/context|framework/(?:constant_op|dtypes|errors_impl|ops"
+    r"|tensor_shape)|ops/(?:array_ops|control_flow_ops|math_ops|variables)|platform/self_check)"
+    r"|core/framework/(?:graph|tensor|types)_pb2)\.py$"
+)
+#: Of the files that are compared, those that an import does not open are less than this share (a fifth).
+_UNUSED = 0.25
 
 
 @rule("TFD504", Severity.ERROR, caused_by=("TFD503",), blocks=True)
@@ -53,11 +76,13 @@ def tensorflow_files_damaged(
     if not hurt:
         return None
     first = hurt[0]
+    severity, blocks = _effect(first)
     return Diagnosis(
         _message(first),
         evidence=tuple(Evidence(path, f"RECORD of {first.name} {first.version}") for path in first.damage[:5]),
         fixes=(_afresh(first, interpreter),),
-        severity=_severity(first),
+        severity=severity,
+        blocks=blocks,
     )
 
 
@@ -89,14 +114,25 @@ def _message(damaged: Distribution) -> str:
     return wording.format(count=damaged.damaged, **values)
 
 
-def _severity(damaged: Distribution) -> Optional[Severity]:
-    """Code that is missing stops the import. Code that is only changed need not: somebody may have patched it."""
+def _effect(damaged: Distribution) -> tuple[Optional[Severity], Optional[bool]]:
+    """How bad it is, and whether it keeps TensorFlow from starting (False: it does not).
+
+    Code that is missing may not be needed at once, and code that is only changed may be somebody's patch."""
     gone = damaged.gone or 0
-    if gone > len(damaged.damage) or _code(damaged.damage[:gone]):
-        return None
-    stops = damaged.damaged > len(damaged.damage) or _code(damaged.damage)
-    return Severity.WARNING if stops else Severity.INFO
+    if gone > _UNUSED * damaged.checked > 0 or any(_stops(p, damaged.version) for p in damaged.damage[:gone]):
+        return None, None
+    code = [path for path in damaged.damage if _OBJECT.search(path) or _SOURCE.search(path)]
+    if damaged.damaged > len(damaged.damage) or not all(_later(path, damaged.version) for path in code):
+        return Severity.WARNING, None
+    return (Severity.WARNING if code else Severity.INFO), False
 
 
-def _code(paths: tuple[str, ...]) -> bool:
-    return any(_CODE.search(path) for path in paths)
+def _later(path: str, version: str) -> bool:
+    """Is this known to be opened later, or never?"""
+    return bool(_LATER.search(path) or (_INTERNAL.search(path) and fits(version, ">=2.20.dev0")))
+
+
+def _stops(path: str, version: str) -> bool:
+    """Is an import known to fail without this file?"""
+    compiled = _OBJECT.search(path) and not _BY_RELEASE.search(path)
+    return bool((compiled or _MODULES.search(path)) and not _later(path, version))

@@ -14,25 +14,25 @@ from tfdoctor.probes.tensorflow import TensorFlow
 from tfdoctor.rules.tensorflow._requirements import stated
 from tfdoctor.tables import Tables, fits
 
-#: Distribution -> the releases whose import fails without it. Seen with 2.10.1, 2.15.1, 2.18.1 and 2.21.0, each taken away by
+#: Distribution -> the releases whose import fails without it. Seen with 2.10.1, 2.15.1, 2.18.1, 2.19.1 and 2.21.0, each taken away by
 #: itself. Without h5py, keras, grpcio, google-pasta, optree, rich, namex or tensorboard they list their devices all the same.
 NEEDED = {
     "absl-py": "",
-    "astunparse": "",
-    "certifi": ">=2.15.dev0",
-    "flatbuffers": "",
+    "astunparse": ">=2.10.dev0",
+    "certifi": ">=2.10.dev0",
+    "flatbuffers": ">=2.10.dev0",
     "gast": "",
-    "idna": ">=2.15.dev0",
+    "idna": ">=2.10.dev0",
     "ml-dtypes": ">=2.15.dev0",
     "numpy": "",
-    "opt-einsum": "",
-    "packaging": ">=2.18.dev0",
+    "opt-einsum": ">=2.10.dev0",
+    "packaging": ">=2.19.dev0",
     "protobuf": "",
-    "requests": ">=2.15.dev0",
+    "requests": ">=2.10.dev0",
     "six": "",
-    "termcolor": "",
-    "typing-extensions": "",
-    "urllib3": ">=2.15.dev0",
+    "termcolor": ">=2.10.dev0",
+    "typing-extensions": ">=2.10.dev0",
+    "urllib3": ">=2.10.dev0",
     "wrapt": "",
 }
 #: Of these TensorFlow imports no more than the name at once, which a folder without files serves.

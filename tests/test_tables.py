@@ -216,7 +216,12 @@ def test_machine_code_runs_on_the_same_major_and_a_newer_minor():
         ("rtx5090", "GeForce RTX 5090", "12.0"),
         ("1080 ti", "GeForce GTX 1080 Ti", "6.1"),
         ("K80", "Tesla K80", "3.7"),
-        ("NVIDIA GH200 480GB", "NVIDIA GH200", "9.0"),
+        ("NVIDIA GH200 480GB", "NVIDIA GH200 96GB HBM3", "9.0"),
+        ("NVIDIA GH200 144G HBM3e", "NVIDIA GH200 144GB HBM3e", "9.0"),
+        ("NVIDIA GB10", "NVIDIA GB10 (DGX Spark)", "12.1"),
+        ("RTX 6000", "Quadro RTX 6000", "7.5"),
+        ("Quadro 4000", "Quadro 4000", "2.0"),
+        ("NVIDIA A10G", "NVIDIA A10G", "8.6"),
     ],
 )
 def test_a_gpu_is_found_by_the_names_it_goes_by(said, name, capability):
@@ -235,6 +240,14 @@ def test_a_gpu_is_found_by_the_names_it_goes_by(said, name, capability):
         ("RTX PRO 6000", "12.0"),
         ("5060 ti 16gb", "12.0"),
         ("4080 super", "8.9"),
+        ("Orin (nvgpu)", "8.7"),
+        ("NVIDIA GeForce RTX 4090 Laptop GPU", "8.9"),
+        ("NVIDIA A100-SXM4-80GB MIG 1g.10gb", "8.0"),
+        ("GRID T4-8Q", "7.5"),
+        ("GRID RTX6000-24Q", "7.5"),
+        ("Quadro RTX 5000 with Max-Q Design", "7.5"),
+        ("NVIDIA RTX PRO 2000 Blackwell Generation Laptop GPU", "12.0"),
+        ("NVIDIA RTX 5000 Ada Generation Laptop GPU", "8.9"),
     ],
 )
 def test_a_variant_of_a_gpu_has_its_chip_and_none_of_its_figures(said, capability):
@@ -245,7 +258,8 @@ def test_a_variant_of_a_gpu_has_its_chip_and_none_of_its_figures(said, capabilit
 
 
 @pytest.mark.parametrize(
-    "said", ["", "RTX 9090", "Radeon RX 7900", "TITAN", "Apple M2", "GeForce RTX 3070 Ti Ada", "☃"]
+    "said",
+    ["", "RTX 9090", "Radeon RX 7900", "TITAN", "Apple M2", "GeForce RTX 3070 Ti Ada", "☃", "Quadro 2000", "RTX 2000"],
 )
 def test_a_name_that_is_no_gpu_of_the_table_finds_none(said):
     assert Tables().gpu(said) is None

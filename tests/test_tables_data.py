@@ -185,10 +185,47 @@ def test_gpus_name_capabilities_and_links_that_are_there():
         assert gpu.fp8_tflops is None or capability.fp8
 
 
+#: How many times the FP32 rate the dense FP16 rate is at most, by compute capability: what the tensor cores of an SM do in
+#: a clock against what its FP32 units do. GeForce cards accumulate in FP32 at half that rate.
+DENSE_FP16 = {"7.0": 8, "7.5": 8, "8.0": 16, "8.6": 4, "8.9": 4, "9.0": 16, "10.0": 32, "10.3": 32, "12.0": 4}
+
+
+def test_the_rates_of_gpus_are_dense():
+    """A rate with sparsity is twice the dense one, so it stands out against the other rates of its row."""
+    for gpu in TABLES.rows(Gpu):
+        if gpu.fp16_tflops is None:
+            continue
+        half_rate = gpu.kind == "consumer" and gpu.compute_capability != "7.0"
+        most = DENSE_FP16[gpu.compute_capability] * (0.5 if half_rate else 1)
+        assert gpu.fp16_tflops <= 1.05 * most * gpu.fp32_tflops, gpu.name
+        expected = {
+            "bf16_tflops": gpu.fp16_tflops,
+            "tf32_tflops": gpu.fp16_tflops / 2,
+            "fp8_tflops": gpu.fp16_tflops * 2,
+            "int8_tops": gpu.fp16_tflops * (4 if half_rate else 2),
+        }
+        for column, rate in expected.items():
+            told = getattr(gpu, column)
+            assert told is None or abs(told / rate - 1) < 0.02, (gpu.name, column)
+
+
+def test_a_rate_has_a_document_or_says_that_it_is_second_hand():
+    for gpu in TABLES.rows(Gpu):
+        assert (gpu.performance_grade is None) == ("; rates: " not in gpu.source), gpu.name
+        assert gpu.performance_grade != "official" or not gpu.source.endswith("; rates: ")
+
+
+def test_only_chips_that_lack_them_are_said_to_have_no_tensor_cores():
+    """Turing came with and without; every other architecture has them on all chips or on none."""
+    for gpu in TABLES.rows(Gpu):
+        capability = TABLES.compute_capability(gpu.compute_capability)
+        assert gpu.tensor_cores == (capability.tensor_core_generation > 0) or gpu.compute_capability == "7.5", gpu.name
+
+
 def test_every_gpu_is_found_by_its_own_name_and_aliases():
     for gpu in TABLES.rows(Gpu):
         for name in (gpu.name, *gpu.aliases):
-            assert find_gpu(name, TABLES.rows(Gpu)).compute_capability == gpu.compute_capability, name
+            assert find_gpu(name, TABLES.rows(Gpu)).name == gpu.name, name
 
 
 def test_toolkits_have_a_driver_branch_and_a_floor():

@@ -14,13 +14,13 @@ _NOISE = {
     "nvidia",
     "geforce",
     "tesla",
-    "quadro",
     "gpu",
     "graphics",
     "card",
     "generation",
     "edition",
     "corporation",
+    "nvgpu",
 }
 _MEMORY = re.compile(r"([0-9]+)\s*(gb|gib|g)\b")
 _SIZE = re.compile(r"[0-9]+gb")
@@ -51,7 +51,7 @@ def find_gpu(name: str, gpus: tuple[Gpu, ...]) -> Optional[Gpu]:
         if spelling == wanted:
             return gpu
     within = [(-len(s), gpu) for s, gpu in spellings if s < wanted and not (wanted - s) & _OTHER_MODEL]
-    around = [(len(s), gpu) for s, gpu in spellings if wanted < s and not (s - wanted) & {"ti", "ada"}]
+    around = [(len(s), gpu) for s, gpu in spellings if wanted < s and not (s - wanted) & {"ti", "ada", "pro"}]
     chips = _first(within)
     plainest = _first(around)
     if not chips and len(plainest) == 1:

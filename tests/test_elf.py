@@ -53,6 +53,17 @@ def test_cudnn_states_its_version_inside(tmp_path: Path) -> None:
     assert elf.stated == "9.10.2"
 
 
+def test_one_that_ends_too_early(library: Path) -> None:
+    """Where the loader would map more than there is. What no segment holds (section headers at the end) may be missing."""
+    whole = library.read_bytes()
+    library.write_bytes(whole[: len(whole) // 8])
+    elf = LiveHost().elf(str(library))
+    assert elf is not None and elf.problem == "file ends too early"
+    library.write_bytes(whole[:-64])
+    elf = LiveHost().elf(str(library))
+    assert elf is not None and elf.problem == ""
+
+
 def test_absent_and_unreadable(tmp_path: Path) -> None:
     host = LiveHost()
     assert host.elf(str(tmp_path / "none.so")) is None

@@ -100,6 +100,8 @@ def _summary(file: BinaryIO, real: str, bits: int, little_endian: bool) -> Elf:
     structs = _structs(bits, little_endian, *about)
     places = (header["e_phoff"] + i * header["e_phentsize"] for i in range(min(header["e_phnum"], MOST_SEGMENTS)))
     segments = [struct_parse(structs.Elf_Phdr, file, place) for place in places]
+    if file.seek(0, 2) < max((s["p_offset"] + s["p_filesz"] for s in segments if s["p_type"] == "PT_LOAD"), default=0):
+        return Elf(real, problem="file ends too early")  # the loader maps it all the same, and a look beyond is SIGBUS
     entries = _dynamic_entries(file, structs, next((s for s in segments if s["p_type"] == "PT_DYNAMIC"), None))
     strings = _string_table(segments, dict(entries))
     tags = ("DT_SONAME", "DT_NEEDED", "DT_RUNPATH", "DT_RPATH")

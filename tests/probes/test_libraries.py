@@ -18,7 +18,7 @@ from tfdoctor.elf import Elf
 from tfdoctor.engine import Facts
 from tfdoctor.host import Host, LiveHost, RecordedHost
 from tfdoctor.model import NotApplicable, Unavailable
-from tfdoctor.probes import interpreter, libraries, tensorflow
+from tfdoctor.probes import cudnn_parts, interpreter, libraries, tensorflow
 from tfdoctor.probes.libraries import DriverLibrary, Libraries
 from tfdoctor.probes.library_files import LibraryFiles, origin_of
 from tfdoctor.probes.platform import Cpu, Platform
@@ -66,7 +66,7 @@ def environment(site: Path, runpath: Sequence[str], version: str = "2.21.0") -> 
             needs, own = [jit if jit.exists() else build(jit)], ["$ORIGIN/../../nvjitlink/lib"]
         if folder == "cudnn":  # opens its parts itself
             own = ["$ORIGIN"]
-            for part in libraries.CUDNN_PARTS["9"]:
+            for part in (*cudnn_parts.CUDNN_PARTS["9"], *cudnn_parts.CUDNN_MORE_PARTS["9"]):
                 build(site / "nvidia/cudnn/lib" / part)
         build(site / "nvidia" / folder / "lib" / soname, needs=needs, runpath=own)
     return caller
@@ -150,10 +150,33 @@ def test_the_parts_of_cudnn_that_are_not_there(live: Path) -> None:
     whole = look(LiveHost()).get(Libraries).get("cudnn")
     assert whole is not None and whole.picked is not None
     assert whole.picked.parts_missing == ()
-    (live / "nvidia/cudnn/lib/libcudnn_ops.so.9").unlink()
+    folder = live / "nvidia/cudnn/lib"
+    (folder / "libcudnn_ops.so.9").unlink()
+    (folder / "libcudnn_adv.so.9").unlink()
+    (folder / "libcudnn_cnn.so.9").write_bytes(b"")
+    half = (folder / "libcudnn_graph.so.9").read_bytes()[:1024]
+    (folder / "libcudnn_graph.so.9").write_bytes(half)
     cudnn = look(LiveHost()).get(Libraries).get("cudnn")
     assert cudnn is not None and cudnn.picked is not None
-    assert cudnn.picked.parts_missing == ("libcudnn_ops.so.9",)
+    assert cudnn.picked.parts_missing == ("libcudnn_ops.so.9", "libcudnn_adv.so.9")
+    assert cudnn.picked.parts_broken == (
+        "libcudnn_graph.so.9: file ends too early",
+        "libcudnn_cnn.so.9: file too short",
+    )
+
+
+def test_the_parts_of_cudnn_under_other_names_and_of_another_version(live: Path) -> None:
+    """As cuDNN looks for them; what version a part is, only the full name of its file tells."""
+    environment(live, list(WHEELS))
+    folder = live / "nvidia/cudnn/lib"
+    version = ".".join(WHEELS["cudnn"][2].split(".")[:3])
+    (folder / "libcudnn_graph.so.9").rename(folder / f"libcudnn_graph.so.{version}")
+    (folder / "libcudnn_cnn.so.9").rename(folder / "libcudnn_cnn.so.9.0.0")
+    (folder / "libcudnn_cnn.so.9").symlink_to("libcudnn_cnn.so.9.0.0")
+    cudnn = look(LiveHost()).get(Libraries).get("cudnn")
+    assert cudnn is not None and cudnn.picked is not None
+    assert (cudnn.picked.parts_missing, cudnn.picked.parts_broken) == ((), ())
+    assert cudnn.picked.parts_other == ("libcudnn_cnn.so.9: 9.0.0",)
 
 
 def test_one_folder_is_not_on_the_runpath_of_the_calling_object(live: Path, monkeypatch: pytest.MonkeyPatch) -> None:

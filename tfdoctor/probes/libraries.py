@@ -13,12 +13,13 @@ from tfdoctor.elf import Elf
 from tfdoctor.engine import probe
 from tfdoctor.host import Host
 from tfdoctor.i18n import _
-from tfdoctor.loader import LD_LIBRARY_PATH, Hit, Loaded, Loader, Opened
+from tfdoctor.loader import LD_LIBRARY_PATH, Loaded, Loader, Opened
 from tfdoctor.loader_cache import parse_cache, usable_hwcaps
 from tfdoctor.loose import mapping, text, texts
 from tfdoctor.model import NotApplicable, Unavailable
+from tfdoctor.probes.cudnn_parts import CUDNN_PARTS, with_parts
 from tfdoctor.probes.interpreter import Distributions
-from tfdoctor.probes.library_files import LibraryFile, LibraryFiles, component_of, soname_major
+from tfdoctor.probes.library_files import LibraryFile, LibraryFiles, component_of
 from tfdoctor.probes.looking import if_told
 from tfdoctor.probes.platform import Cpu, Platform
 from tfdoctor.probes.tensorflow import TensorFlow
@@ -56,14 +57,6 @@ DRIVER_PLACES = (
     "/usr/local/cuda*/targets/*/lib/stubs/libcuda.so*", "/usr/lib/*-linux-gnu/libcuda.so*", "/usr/lib64/libcuda.so*",
     "/usr/lib/libcuda.so*", "/usr/lib/*-linux-gnu/nvidia/*/libcuda.so*", "/usr/local/nvidia/lib*/libcuda.so*",
 )  # fmt: skip
-
-
-# What libcudnn itself opens for the operations that TensorFlow uses, by its major version (names as in NVIDIA's packages;
-# the precompiled engines are left out, since a smaller cuDNN without them is complete in itself).
-CUDNN_PARTS: Mapping[str, tuple[str, ...]] = {
-    "8": ("libcudnn_ops_infer.so.8", "libcudnn_cnn_infer.so.8"),
-    "9": ("libcudnn_graph.so.9", "libcudnn_ops.so.9", "libcudnn_cnn.so.9"),
-}
 
 
 @dataclass(frozen=True)
@@ -273,7 +266,7 @@ def _library(
     hit = opened.hit
     picked = files.describe(hit.path, hit.elf, opened.missing) if hit is not None else None
     if picked is not None and hit is not None and component == "cudnn":
-        picked = replace(picked, parts_missing=_missing_parts(hit, soname, loader))
+        picked = with_parts(picked, hit, soname, loader)
     others = [c for c in copies if hit is None or not _same_file(c, hit.path, hit.elf.real)]
     order = loader.search_path(caller)
     ranks = {folder: i for i, folder in enumerate(order)}
@@ -287,15 +280,6 @@ def _library(
         copies=tuple(others),
         caller=caller.name,
     )
-
-
-def _missing_parts(hit: Hit, soname: str, loader: Loader) -> tuple[str, ...]:
-    """The parts that this cuDNN opens itself, on first use, and would not find; () where that cannot be told."""
-    cudnn = Loaded(hit.path, hit.elf)
-    try:
-        return tuple(part for part in CUDNN_PARTS.get(soname_major(soname), ()) if loader.find(part, cudnn) is None)
-    except Unavailable:
-        return ()
 
 
 def _same_file(copy: LibraryFile, path: str, real: str) -> bool:

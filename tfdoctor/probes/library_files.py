@@ -51,7 +51,8 @@ class LibraryFile:
     """A copy of a library. `version` as far as the file or its package tells ("" unknown). `origin`: "pip", "conda",
     "toolkit", "system", "torch", "jax", "compat", "stub", "wsl", "image", "other". `missing` are the names of its own
     dependencies that the loader would not find. `problem`: why the loader would refuse the file itself ("" fine).
-    `parts_missing`: of a library that opens parts of itself later (cuDNN), those that it would not find."""
+    Of a library that opens parts of itself later (cuDNN): `parts_missing` are those that it would not find, `parts_broken`
+    those that cannot be loaded ("NAME: why"), `parts_other` those of another version ("NAME: version")."""
 
     path: str
     soname: str
@@ -60,6 +61,8 @@ class LibraryFile:
     missing: tuple[str, ...] = ()
     problem: str = ""
     parts_missing: tuple[str, ...] = ()
+    parts_broken: tuple[str, ...] = ()
+    parts_other: tuple[str, ...] = ()
 
 
 def origin_of(path: str, conda: str = "") -> str:
@@ -101,7 +104,7 @@ class LibraryFiles:
         """From the wheel that brought it, its full file name, what it states inside, or cuDNN's header beside it."""
         return (
             self._wheel_version(path, soname)
-            or _name_version(real, soname)
+            or name_version(real, soname)
             or stated
             or self._header_version(path, soname)
         )
@@ -168,7 +171,7 @@ class LibraryFiles:
             return  # `copies` are those that were seen
 
 
-def _name_version(real: str, soname: str) -> str:
+def name_version(real: str, soname: str) -> str:
     """ "9.10.2" of "libcudnn.so.9.10.2"; "" where the file is called by its soname."""
     name = posixpath.basename(real)
     found = re.search(r"\.so\.([0-9]+(?:\.[0-9]+)+)$", name)

@@ -17,7 +17,7 @@ from tfdoctor.tables import fits
 _OBJECT = re.compile(r"\.(?:pyd|dll|dylib|so(?:\.\d+)*)$")  # also libtensorflow_cc.so.2
 _SOURCE = re.compile(r"\.py$")
 # What an import opens was seen in sys.modules and /proc/self/maps of 2.15.1, 2.16.1, 2.18.1 and 2.21.0, and every compiled
-# object of 2.18.1 was taken away by itself: those that are opened are needed, those named here are not.
+# object of 2.15.1 and 2.18.1 was taken away by itself: those that are opened are needed, those named here are not.
 _LATER = re.compile(
     r"/(?:kernel_tests|memory_tests|benchmarks|testing|tests)/|^tensorflow/tools/(?:common|pip_package)/"
     r"|^tensorflow/python/tools/(?!__init__|module_util)"
@@ -28,7 +28,8 @@ _LATER = re.compile(
 )
 _INTERNAL = re.compile(r"/_pywrap_tensorflow_internal\.")  # 2.20 imports it in a `try`; 2.19 cannot do without
 _BY_RELEASE = re.compile(
-    r"^tensorflow/lite/|/_pywrap_(?:toco_api|tpu_embedding|python_api_info|python_api_parameter_converter)\."
+    r"^tensorflow/lite/|/(?:_pywrap_(?:toco_api|tpu_embedding|python_api_info|python_api_parameter_converter)"
+    r"|fast_tensor_util)\."
 )
 #: Modules that every release imports. Of the others one in six is not imported at once.
 _MODULES = re.compile(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import facts
 import pytest
 
@@ -140,14 +142,42 @@ MIXED = facts.gpus(facts.gpu(0), facts.gpu(1, name="NVIDIA GeForce GTX 1060"))
         (TWO, {"CUDA_VISIBLE_DEVICES": "1,7,0"}, "1"),
         (TWO, {"CUDA_VISIBLE_DEVICES": facts.gpu(0).uuid}, "no"),
         (MIXED, {"CUDA_VISIBLE_DEVICES": "0", "CUDA_DEVICE_ORDER": "PCI_BUS_ID"}, "no"),
-        (MIXED, {"CUDA_VISIBLE_DEVICES": "0"}, "1"),  # CUDA's 0 may be the driver's 1
+        (MIXED, {"CUDA_VISIBLE_DEVICES": "0"}, "unknown"),  # CUDA's 0 may be the driver's 1
+        (MIXED, {"CUDA_VISIBLE_DEVICES": "0,1"}, "1"),
     ],
 )
 def test_a_broken_gpu_and_hidden_ones(gpus, variables: dict[str, str], said: str) -> None:
     """GPU 0 is broken: which are left is counted without the hidden ones."""
     found = verdict(facts.WORKSTATION.but(gpus, facts.environment(**variables)), blocks_first)
-    assert found.gpu == ("no" if said == "no" else "yes"), found
+    assert found.gpu == ("yes" if said == "1" else said), found
     assert " x " not in found.summary
+
+
+@pytest.mark.parametrize(
+    ("named", "said"),
+    [("NVIDIA GeForce RTX 3090", "no"), ("NVIDIA GeForce GTX 1060", "yes"), ("NVIDIA T4", "unknown")],
+)
+def test_different_models_are_told_apart_by_what_cuda_counts(named: str, said: str) -> None:
+    """GPU 0, the RTX 3090, is broken, and which of the two is CUDA's 0 nobody can know by the number."""
+    cuda = facts.cuda_driver(count=1, devices=(facts.CudaDevice(named, "8.6"),))
+    machine = facts.WORKSTATION.but(MIXED, facts.environment(CUDA_VISIBLE_DEVICES="0"), cuda)
+    found = verdict(machine, blocks_first)
+    assert found.gpu == said
+    assert said != "yes" or f"use {named}." in found.summary
+
+
+def test_one_of_two_models_that_will_both_do() -> None:
+    machine = facts.WORKSTATION.but(MIXED, facts.environment(CUDA_VISIBLE_DEVICES="1"))
+    found = verdict(machine, may_be_silent)
+    assert (found.gpu, "use 1 of NVIDIA GeForce RTX 3090, NVIDIA GeForce GTX 1060." in found.summary) == ("yes", True)
+
+
+def test_cuda_does_not_count_a_lost_gpu() -> None:
+    """So its 0 is not the driver's."""
+    lost = facts.gpus(facts.gpu(0, lost=True), facts.gpu(1))
+    machine = facts.WORKSTATION.but(lost, facts.environment(CUDA_VISIBLE_DEVICES="0"))
+    assert verdict(machine, blocks_first).gpu == "yes"
+    assert verdict(machine, blocks_second).gpu == "no"
 
 
 @pytest.mark.parametrize(
@@ -244,6 +274,8 @@ def test_the_free_gpu_is_hidden_and_the_visible_one_is_full() -> None:
     pair = facts.WORKSTATION.but(facts.gpus(full(0), full(1, free=9000)))
     assert verdict(pair.but(facts.environment(CUDA_VISIBLE_DEVICES="1")), may_be_silent).gpu == "yes"
     assert verdict(pair.but(facts.environment(CUDA_VISIBLE_DEVICES="0")), may_be_silent).gpu == "unknown"
+    mixed = facts.WORKSTATION.but(facts.gpus(full(0), replace(full(1, free=9000), name="NVIDIA T4")))
+    assert verdict(mixed.but(facts.environment(CUDA_VISIBLE_DEVICES="1")), may_be_silent).gpu == "unknown"
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,12 @@ from tfdoctor.probes.device_nodes import DeviceNodes
 from tfdoctor.probes.environment import Environment
 from tfdoctor.probes.kernel_driver import KernelDriver
 from tfdoctor.probes.libraries import DriverLibrary, Libraries
-from tfdoctor.probes.nvml import Driver, Gpus
+from tfdoctor.probes.nvml import Driver, Gpu, Gpus
 from tfdoctor.probes.platform import Platform
 from tfdoctor.probes.surroundings import Jetson
 from tfdoctor.probes.tensorflow import TensorFlow
-from tfdoctor.rules._hints import no_gpu_nodes, older, on_wsl, same_driver, starts, visible
+from tfdoctor.rules._hints import no_gpu_nodes, older, on_wsl, same_driver, starts
+from tfdoctor.rules._selection import selection
 from tfdoctor.tables import Tables
 
 MIB = 1024**2
@@ -106,13 +107,16 @@ def _nodes(facts: Facts) -> Iterator[str]:
 def _memory(facts: Facts) -> Iterator[str]:
     """Without room for a CUDA context on any GPU TensorFlow lists none."""
     least = facts.get(Tables).threshold("gpu-memory-for-context")
-    gpus = [gpu for gpu in visible(facts.get(Gpus), _told(facts, Environment)) if not gpu.lost and not gpu.mig]
-    free = [
-        gpu.memory_total - gpu.memory_used
-        for gpu in gpus
-        if gpu.memory_total is not None and gpu.memory_used is not None
-    ]
-    if free and len(free) == len(gpus) and max(free) < least.value:
+    selected = selection(facts.get(Gpus), _told(facts, Environment), _told(facts, CudaDriver))
+    free = [f for f in map(_free, selected.gpus) if f is not None and f < least.value]
+    if free and not selected.surely(lambda gpu: (f := _free(gpu)) is None or f >= least.value):
         yield _("only {free} MiB of GPU memory are free, and a CUDA context needs about {need} MiB").format(
             free=max(0, max(free)) // MIB, need=int(least.value) // MIB
         )
+
+
+def _free(gpu: Gpu) -> Optional[int]:
+    """The free memory of a GPU in bytes; None where it is not told, or belongs to MIG instances."""
+    if gpu.memory_total is None or gpu.memory_used is None or gpu.mig:
+        return None
+    return gpu.memory_total - gpu.memory_used

@@ -18,7 +18,8 @@ from tfdoctor.probes.libraries import DriverLibrary, Libraries
 from tfdoctor.probes.nvml import Driver, Gpus
 from tfdoctor.probes.smoke import SmokeResults
 from tfdoctor.probes.tensorflow import TensorFlow
-from tfdoctor.rules._hints import numbered_alike, starts, visible
+from tfdoctor.rules._hints import starts
+from tfdoctor.rules._selection import Selection, selection
 
 T = TypeVar("T")
 _UNNAMED = _("a GPU that does not tell its name")
@@ -33,7 +34,9 @@ def decide(outcomes: Sequence[Outcome], facts: Facts) -> Verdict:
     found = [o for o in blocking if o.status is Status.FOUND]
     hit = {index for o in found for d in _sure(o) for index in d.gpus}
     whole = [o for o in found if any(not d.gpus for d in _sure(o))]
-    certain = whole or ([o for o in found if _sure(o)] if hit and not _left(facts, hit) else [])
+    selected = _selected(facts)
+    none_left = selected is not None and selected.never(lambda gpu: gpu.index not in hit)
+    certain = whole or ([o for o in found if _sure(o)] if hit and none_left else [])
     if certain:
         root = _root_of(certain, outcomes)
         return Verdict(
@@ -44,6 +47,8 @@ def decide(outcomes: Sequence[Outcome], facts: Facts) -> Verdict:
         )
     reasons = [o.reason for o in blocking if o.status in (Status.SKIPPED, Status.CRASHED)]
     reasons += [d.message.rstrip(".") for o in found for d in o.diagnoses if _unsure(o, d) and not _mere(d)]
+    if selected is not None and hit and not selected.surely(lambda gpu: gpu.index not in hit):
+        reasons.append(_("which GPUs {variable} names is not known").format(variable="CUDA_VISIBLE_DEVICES"))
     reasons += _not_seen(facts)
     if reasons:
         return Verdict("unknown", None, _("Cannot tell: {reasons}.").format(reasons=_and_more(reasons)), "unknown")
@@ -86,13 +91,10 @@ def _sure(outcome: Outcome) -> list[Diagnosis]:
     return [d for d in outcome.diagnoses if not _unsure(outcome, d) and d.blocks is not False]
 
 
-def _left(facts: Facts, hit: Collection[int]) -> list[str]:
-    """The models of the GPUs that are not hidden, not lost and not among `hit`."""
-    gpus, environment = _told(facts, Gpus), _told(facts, Environment)
-    if gpus is None:
-        return [_UNNAMED]
-    chosen = visible(gpus, environment) if numbered_alike(gpus, environment) else gpus
-    return [gpu.name or _UNNAMED for gpu in chosen if not gpu.lost and gpu.index not in hit]
+def _selected(facts: Facts) -> Optional[Selection]:
+    """The GPUs that a program gets; None where the driver did not tell its GPUs."""
+    gpus = _told(facts, Gpus)
+    return selection(gpus, _told(facts, Environment), _told(facts, CudaDriver)) if gpus is not None else None
 
 
 def _told(facts: Facts, kind: type[T]) -> Optional[T]:
@@ -126,13 +128,23 @@ def _and_more(reasons: Sequence[str], shown: int = 3) -> str:
 
 
 def _usable(facts: Facts, hit: Collection[int]) -> str:
-    """The GPUs that are left, by CUDA where it started and counts others than the driver."""
-    models, cuda = _left(facts, hit), _told(facts, CudaDriver)
-    if cuda is not None and starts(cuda) and len(cuda.devices) != len(_left(facts, ())):
+    """The GPUs that are left, by CUDA where it started and the driver does not tell which it counts."""
+    selected, cuda = _selected(facts), _told(facts, CudaDriver)
+    gpus = selected.gpus if selected is not None else ()
+    models = [gpu.name or _UNNAMED for gpu in gpus if gpu.index not in hit]
+    text = _("TensorFlow {version} will use {gpus}.")
+    if (
+        cuda is not None
+        and starts(cuda)
+        and (selected is None or not selected.certain or len(cuda.devices) != len(gpus))
+    ):
         models = [device.name or _UNNAMED for device in cuda.devices]
+    elif selected is not None and not selected.certain:
+        text = _("TensorFlow {version} will use {count} of {gpus}.")
     names = Counter(models)
     listed = ", ".join(f"{count} x {name}" if count > 1 else name for name, count in names.items())
-    return _("TensorFlow {version} will use {gpus}.").format(version=facts.get(TensorFlow).version, gpus=listed)
+    count = selected.count if selected is not None else len(models)
+    return text.format(version=facts.get(TensorFlow).version, gpus=listed, count=count)
 
 
 def _errors(outcomes: Sequence[Outcome]) -> Iterator[str]:

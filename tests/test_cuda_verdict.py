@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ import fake_cuda
 import fake_nvml
 import pytest
 import whole_machine
+
+NOTHING: Mapping[str, str] = {}
 
 
 def verdict(report: dict[str, Any]) -> tuple[str, str | None]:
@@ -67,3 +70,46 @@ def test_one_of_two_is_lost_and_cuda_starts_with_the_other(tmp_path: Path) -> No
 def test_one_of_two_is_lost_and_cuda_does_not_start(tmp_path: Path) -> None:
     report = whole_machine.build(tmp_path, nvml=fake_nvml.lost_gpu(), cuda=fake_cuda.profile(init=999)).check()
     assert verdict(report) == ("no", "gpu-off-bus")
+
+
+def without_nvml(folder: Path, variables: Mapping[str, str] = NOTHING, **changes: Any) -> dict[str, Any]:
+    """The report of a machine as a container is that was given the driver's CUDA part alone: with one GTX 1080, which the
+    stand-in build serves, or as `changes` say."""
+    cuda = fake_cuda.profile(name="NVIDIA GeForce GTX 1080", compute_capability="6.1", count=2)
+    machine = whole_machine.build(folder, cuda=cuda.but({"count": 1, **changes}))
+    folders = machine.variables["LD_LIBRARY_PATH"].split(":")
+    kept = [place for place in folders if not list(Path(place).glob("libnvidia-ml.so*"))]
+    machine.variables["LD_LIBRARY_PATH"] = ":".join(kept)
+    report = machine.check(**variables)
+    if report["facts"]["nvml"]["state"] != "library-missing":
+        pytest.skip("this machine has an NVML of its own")
+    return report
+
+
+def test_cuda_starts_without_nvml(tmp_path: Path) -> None:
+    """TensorFlow asks CUDA alone."""
+    report = without_nvml(tmp_path)
+    assert verdict(report) == ("yes", None), report["verdict"]
+    assert "use NVIDIA GeForce GTX 1080." in report["verdict"]["summary"]
+    assert report["facts"]["gpus"]["source"] == "cuInit"
+    assert report["facts"]["driver"]["cuda"] == "12.4"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "because"),
+    [
+        ("gpu.0.compute_capability", "3.0", "gpu-compute-capability-too-low"),
+        ("gpu.0.compute_mode", 2, "compute-mode-exclusive"),
+        ("init", 999, "cuda-does-not-start"),
+    ],
+)
+def test_what_cuda_alone_tells_against_it(tmp_path: Path, key: str, value: Any, because: str) -> None:
+    assert verdict(without_nvml(tmp_path, **{key: value})) == ("no", because)
+
+
+def test_cuda_has_chosen_among_the_gpus_already(tmp_path: Path) -> None:
+    """CUDA_VISIBLE_DEVICES is not applied a second time to what CUDA counts."""
+    report = without_nvml(tmp_path, {"CUDA_VISIBLE_DEVICES": "1"}, count=2)
+    assert verdict(report) == ("yes", None), report["verdict"]
+    assert "cuda-visible-devices-hidden" not in folded(report)
+    assert "use NVIDIA GeForce GTX 1080." in report["verdict"]["summary"]

@@ -17,7 +17,7 @@ def differences(
 ) -> Iterator[tuple[str, tuple[int, ...]]]:
     """(a sentence with both values, the GPUs it is about). `kind` is the instance type's name, `row` what the table has
     of it. A container or a job may have been given only some of the GPUs, so there none is missed."""
-    given_some = bool(container and container.kind) or bool(job and job.scheduler)
+    given_some = gpus.selected or bool(container and container.kind) or bool(job and job.scheduler)
     if not given_some and _too_few(len(gpus), row):
         text = _("{type} should show {wanted} {gpu}, {have} are here.")
         yield text.format(type=kind, wanted=counts(row), gpu=row.gpu, have=len(gpus)), ()

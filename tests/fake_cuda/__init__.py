@@ -4,7 +4,7 @@
     subprocess.run([python, "-c", "import tensorflow as tf; …"], env={**os.environ, **env})
 
 Keys of a profile: `init` (what cuInit returns, a CUresult), `driver_version` (12040), `count`, and for each GPU
-`gpu.N.name`, `.compute_capability`, `.memory_mib`, `.uuid`, `.pci`, `.multiprocessors`; `fail.FUNCTION CODE`,
+`gpu.N.name`, `.compute_capability`, `.memory_mib`, `.uuid`, `.pci`, `.multiprocessors`, `.compute_mode`; `fail.FUNCTION CODE`,
 `hang.FUNCTION any`, `crash.FUNCTION any`. It honours CUDA_VISIBLE_DEVICES as the driver does. It computes nothing:
 making logical devices fails.
 """

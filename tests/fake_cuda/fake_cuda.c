@@ -157,6 +157,7 @@ int cuDeviceGetAttribute(int *out, int attribute, int d) {   /* numbers of the e
     case 12: case 82: *out = 65536; break;                   /* registers */
     case 13: *out = 1410000; break;                         /* clock, kHz */
     case 16: *out = (int)number(find("gpu.%d.multiprocessors", visible[d]), 108); break;
+    case 20: *out = (int)number(find("gpu.%d.compute_mode", visible[d]), 0); break;
     case 33: *out = (int)number_; break;
     case 34: *out = (int)device; break;
     case 36: *out = 1215000; break;                         /* memory clock, kHz */

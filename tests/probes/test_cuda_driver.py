@@ -42,7 +42,7 @@ def answer(profile: fake_cuda.Profile, folder: Path, **variables: str) -> dict[s
 def test_two_gpus(tmp_path: Path) -> None:
     found = of_answer(answer(fake_cuda.profile(count=2, compute_capability="8.6", driver_version=12020), tmp_path))
     assert (found.state, found.code, found.version, found.count, found.unhidden) == ("ok", 0, "12.2", 2, None)
-    assert found.devices == (CudaDevice("NVIDIA A100-SXM4-80GB", "8.6"),) * 2
+    assert found.devices == (CudaDevice("NVIDIA A100-SXM4-80GB", "8.6", "default"),) * 2
     assert found.path.endswith("/libcuda.so.1")
     assert found.works and not found.finds_none
 

@@ -11,7 +11,7 @@ context, so it takes no memory on a GPU. The keys of the answer:
     path       the library file that the loader took
     version    cuDriverGetVersion (12040)
     count      cuDeviceGetCount
-    devices    [{"name": "…", "compute_capability": "8.6"}]
+    devices    [{"name": "…", "compute_capability": "8.6", "compute_mode": 0 (CUcomputemode; null not told)}]
     unhidden   where CUDA found no device and CUDA_VISIBLE_DEVICES is set: the answer without that variable
 """
 
@@ -27,6 +27,7 @@ LIBRARY = "libcuda.so.1"
 HIDES = "CUDA_VISIBLE_DEVICES"
 NO_DEVICE = 100  # CUDA_ERROR_NO_DEVICE
 MAJOR, MINOR = 75, 76  # CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, …_MINOR
+MODE = 20  # CU_DEVICE_ATTRIBUTE_COMPUTE_MODE
 MOST_DEVICES = 64
 NAME_LENGTH = 128
 
@@ -64,13 +65,18 @@ class Caller:
         except Failed:
             return None
 
-    def device(self, index: int) -> dict[str, str]:
-        """Name and compute capability of one GPU."""
+    def device(self, index: int) -> dict[str, Any]:
+        """Name, compute capability and compute mode of one GPU."""
         handle = self.number("cuDeviceGet", index)
         name = ctypes.create_string_buffer(NAME_LENGTH)
         self.call("cuDeviceGetName", name, NAME_LENGTH, handle)
         major, minor = (self.number("cuDeviceGetAttribute", what, handle) for what in (MAJOR, MINOR))
-        return {"name": name.value.decode("utf-8", "replace"), "compute_capability": f"{major}.{minor}"}
+        try:
+            mode = self.number("cuDeviceGetAttribute", MODE, handle)
+        except Failed:  # no program needs it
+            mode = None
+        named = name.value.decode("utf-8", "replace")
+        return {"name": named, "compute_capability": f"{major}.{minor}", "compute_mode": mode}
 
 
 def ask(name: str) -> dict[str, Any]:

@@ -17,14 +17,17 @@ from tfdoctor.probes.platform import Platform
 
 STATES = ("ok", "failed", "not-loaded", "timed-out", "crashed")
 SOURCE = "cuInit"
+MODES = {0: "default", 1: "exclusive-thread", 2: "prohibited", 3: "exclusive-process"}  # CUcomputemode
 
 
 @dataclass(frozen=True)
 class CudaDevice:
-    """One GPU, or MIG instance, as CUDA counts it. Both may be "" where they were not told."""
+    """One GPU, or MIG instance, as CUDA counts it. Name and compute capability may be "" where they were not told, the
+    compute mode ("default", "exclusive-thread", "prohibited", "exclusive-process") None."""
 
     name: str
     compute_capability: str
+    compute_mode: Optional[str] = None
 
 
 @dataclass(frozen=True)
@@ -82,10 +85,17 @@ def of_answer(answer: Mapping[str, Any]) -> CudaDriver:
         error=text(answer.get("error")),
         version=_version(_number(answer, "version")),
         count=_number(answer, "count"),
-        devices=tuple(CudaDevice(text(d.get("name")), text(d.get("compute_capability"))) for d in listed),
+        devices=tuple(_device(entry) for entry in listed),
         unhidden=_number(mapping(answer.get("unhidden")), "count"),
         path=text(answer.get("path")),
         source=SOURCE,
+    )
+
+
+def _device(entry: Mapping[str, Any]) -> CudaDevice:
+    mode = _number(entry, "compute_mode")
+    return CudaDevice(
+        text(entry.get("name")), text(entry.get("compute_capability")), MODES.get(mode) if mode is not None else None
     )
 
 

@@ -1,4 +1,4 @@
-"""The driver, every GPU and how they are joined: from NVML, else from nvidia-smi, and where the sources disagree."""
+"""The driver, every GPU and how they are joined: from NVML, nvidia-smi or CUDA, and where the sources disagree."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ from tfdoctor.engine import probe
 from tfdoctor.host import Host
 from tfdoctor.i18n import _
 from tfdoctor.model import NotApplicable, Unavailable
+from tfdoctor.probes.cuda_driver import CudaDriver, of_answer
+from tfdoctor.probes.device_nodes import DeviceNodes
 from tfdoctor.probes.kernel_driver import KernelDriver
+from tfdoctor.probes.libraries import DriverLibrary
+from tfdoctor.probes.looking import if_told
 from tfdoctor.probes.nvidia_smi import NvidiaSmi
 from tfdoctor.probes.nvml import Driver, Gpu, Gpus, Nvml, Topology
 from tfdoctor.tables import Tables
@@ -23,8 +27,15 @@ NO_DRIVER = ("driver-not-loaded", "library-missing")
 
 
 @probe
-def driver(host: Host, nvml: Optional[Nvml], smi: Optional[NvidiaSmi], kernel: Optional[KernelDriver]) -> Driver:
-    """NVML's word, else nvidia-smi's, else the loaded kernel module's (which does not tell the CUDA driver API version)."""
+def driver(
+    host: Host,
+    nvml: Optional[Nvml],
+    smi: Optional[NvidiaSmi],
+    kernel: Optional[KernelDriver],
+    nodes: Optional[DeviceNodes],
+    library: Optional[DriverLibrary],
+) -> Driver:
+    """NVML's word, else nvidia-smi's, else the loaded kernel module's (the CUDA driver API version is then CUDA's word)."""
     from tfdoctor.probes import smi_report
     from tfdoctor.probes.parse import nvml_answer
 
@@ -36,7 +47,8 @@ def driver(host: Host, nvml: Optional[Nvml], smi: Optional[NvidiaSmi], kernel: O
         report, source = found
         return Driver(report.driver, report.cuda, report.model, source)
     if kernel and kernel.loaded_version:
-        return Driver(kernel.loaded_version, "", "", kernel.source)
+        cuda = _cuda_alone(host, nvml, nodes, library)
+        return Driver(kernel.loaded_version, cuda.version if cuda is not None else "", "", kernel.source)
     if nvml and nvml.state in NO_DRIVER and kernel:
         raise NotApplicable(_("no NVIDIA driver is loaded"))
     raise Unavailable(_why(nvml, smi))
@@ -44,9 +56,15 @@ def driver(host: Host, nvml: Optional[Nvml], smi: Optional[NvidiaSmi], kernel: O
 
 @probe
 def gpus(
-    host: Host, nvml: Optional[Nvml], smi: Optional[NvidiaSmi], kernel: Optional[KernelDriver], tables: Tables
+    host: Host,
+    nvml: Optional[Nvml],
+    smi: Optional[NvidiaSmi],
+    kernel: Optional[KernelDriver],
+    nodes: Optional[DeviceNodes],
+    library: Optional[DriverLibrary],
+    tables: Tables,
 ) -> Gpus:
-    """Every GPU that the driver lists. Raises Unavailable where neither NVML nor nvidia-smi could say."""
+    """Every GPU that the driver lists, or without NVML those that CUDA counts. Raises Unavailable where nobody could say."""
     from tfdoctor.probes import smi_report
     from tfdoctor.probes.parse import nvml_answer
 
@@ -64,7 +82,26 @@ def gpus(
         return Gpus(listed, report[1], tuple(_incomplete(*report)))
     if smi and smi.problem == "no-devices":
         return Gpus((), smi.source)
+    cuda = _cuda_alone(host, nvml, nodes, library)
+    if cuda is not None:
+        listed = tuple(
+            Gpu(i, d.name, "", compute_capability=d.compute_capability or None, compute_mode=d.compute_mode)
+            for i, d in enumerate(cuda.devices)
+        )
+        return Gpus(listed, cuda.source, selected=True)
     raise Unavailable(_why(nvml, smi))
+
+
+def _cuda_alone(
+    host: Host, nvml: Optional[Nvml], nodes: Optional[DeviceNodes], library: Optional[DriverLibrary]
+) -> Optional[CudaDriver]:
+    """CUDA where it starts and NVML's library is not there, as in a container with NVIDIA_DRIVER_CAPABILITIES=compute.
+    TensorFlow needs no NVML."""
+    seen = nodes is not None and (nodes.gpus or nodes.get("/dev/dxg") is not None)
+    if nvml is None or nvml.state != "library-missing" or not seen or library is None or library.picked is None:
+        return None  # nothing is started where there is no GPU, or no libcuda
+    cuda = of_answer(if_told(host.cuda) or {})
+    return cuda if cuda.works and len(cuda.devices) == cuda.count else None
 
 
 @probe

@@ -175,12 +175,14 @@ class Gpu:
 
 @dataclass(frozen=True)
 class Gpus:
-    """The GPUs that the driver lists, by index. Empty: the driver works and lists none. `others`: what a second source
-    says differently, one sentence each."""
+    """The GPUs that the driver lists, by index. Empty: the driver works and lists none. `disagreements`: what a second source
+    says differently, one sentence each. `selected`: they were counted by CUDA, so CUDA_VISIBLE_DEVICES has chosen them and
+    given them their numbers."""
 
     gpus: tuple[Gpu, ...]
     source: str
     disagreements: tuple[str, ...] = ()
+    selected: bool = False
 
     def __iter__(self):  # type: ignore[no-untyped-def]
         return iter(self.gpus)

@@ -186,7 +186,7 @@ def visible(gpus: Gpus, environment: Optional[Environment]) -> tuple[Gpu, ...]:
     """The GPUs that CUDA_VISIBLE_DEVICES leaves. Where its numbers may be others than the driver's, one is taken for the
     driver's all the same (it is one), and instead of several all GPUs are returned; likewise where it names MIG instances."""
     value = environment.variables.get("CUDA_VISIBLE_DEVICES") if environment else None
-    if value is None:
+    if value is None or gpus.selected:
         return tuple(gpus)
     chosen = read(value, len(gpus), tuple(g.uuid for g in gpus if g.uuid)).chosen
     if chosen and any(g.mig for g in gpus):
@@ -198,7 +198,7 @@ def visible(gpus: Gpus, environment: Optional[Environment]) -> tuple[Gpu, ...]:
 
 def numbered_alike(gpus: Gpus, environment: Optional[Environment]) -> bool:
     """Whether CUDA's numbers are the driver's, or it does not matter: CUDA counts the fastest first, the driver by bus."""
-    variables = environment.variables if environment else {}
+    variables = environment.variables if environment and not gpus.selected else {}
     by_number = not variables.get("CUDA_VISIBLE_DEVICES", "GPU-").startswith("GPU-")
     return not by_number or len({g.name for g in gpus}) == 1 or variables.get("CUDA_DEVICE_ORDER") == "PCI_BUS_ID"
 

@@ -61,6 +61,7 @@ def cuda_visible_devices_hidden(
     if NAME not in environment.variables:
         return None
     value = environment.get(NAME)
+    gpus = gpus if gpus is not None and not gpus.selected else None
     count = _count(machine, gpus)
     uuids = tuple(gpu.uuid for gpu in gpus or () if gpu.uuid)
     seen = read(value, count, uuids, _instances(gpus))

@@ -40,6 +40,8 @@ def cuda_order_differs_from_nvidia_smi(machine: GpuMachine, environment: Environ
     models = list(dict.fromkeys(gpu.name for gpu in gpus if not gpu.lost))
     if len(models) < 2:
         raise NotApplicable(_("all GPUs are of one model"))
+    if gpus.selected:
+        raise NotApplicable(_("there is no NVML, and so no nvidia-smi"))
     if environment.get("CUDA_DEVICE_ORDER").strip().upper() == "PCI_BUS_ID":
         return None
     chosen = environment.get("CUDA_VISIBLE_DEVICES")

@@ -52,6 +52,8 @@ def stated_by_log(scan: Scan, tables: Tables) -> dict[str, str]:
         card = tables.gpu(facts["gpu"])
         if card is not None:
             facts["compute_capability"] = card.compute_capability
+    if "sm" in facts and "compute_capability" not in facts:
+        facts["compute_capability"] = re.sub(r"(\d)\D?$", r".\1", facts["sm"])  # "86", "120", "90a"
     if "tag" in facts and "python" not in facts:
         facts["python"] = f"{facts['tag'][0]}.{facts['tag'][1:]}"
     return facts

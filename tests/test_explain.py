@@ -20,6 +20,7 @@ from tfdoctor.known_errors import Catalogue, Explanation, explain
 from tfdoctor.logs.given import understand
 from tfdoctor.model import BadInput
 from tfdoctor.tables import Tables
+from tfdoctor.tables.rows import ErrorCode
 
 CATALOGUE = Catalogue.load()
 LOGS = sorted((Path(__file__).parent / "logs").glob("*.log"))
@@ -268,6 +269,17 @@ def test_nothing_known_shows_what_looks_like_errors() -> None:
     assert (odd["diagnoses"], odd["remark"]) == ([], "tfdoctor knows no error in this log.")
     known = json.loads(cli("--no-host", "--format", "json", "-", stdin=OOM.encode()).stdout)
     assert known["remark"] is None
+
+
+@pytest.mark.parametrize(
+    "name", ["CUDA_ERROR_MPS_MAX_CLIENTS_REACHED", "CUBLAS_STATUS_LICENSE_ERROR", "cudaErrorTimeout"]
+)
+def test_where_nothing_is_known_the_codes_are_explained(name: str) -> None:
+    log = f"loss: 0.1\nRuntimeError: it ended with {name}\nit ended with {name}\nCUDNN_STATUS_SUCCESS\n"
+    (row,) = (row for row in Tables().rows(ErrorCode) if row.name == name)
+    assert f"{name}: {row.meaning[:20]}" in cli("--no-host", "-", stdin=log.encode()).stdout
+    found = json.loads(cli("--no-host", "--format", "json", "-", stdin=log.encode()).stdout)
+    assert [(code["name"], code["value"]) for code in found["codes"]] == [(name, row.value)]
 
 
 def test_json_has_the_contract_shape() -> None:

@@ -16,6 +16,7 @@ from typing import BinaryIO, Callable, Optional
 from tfdoctor.engine import Facts, Probe, all_probes, run_rule
 from tfdoctor.host import Host
 from tfdoctor.i18n import _
+from tfdoctor.logs.codes import CodePage, named_in
 from tfdoctor.logs.decide import Answer, decide
 from tfdoctor.logs.machine import disagreement, facts_stated, situation_of
 from tfdoctor.logs.matcher import Found, Matcher, Scan
@@ -49,13 +50,14 @@ class Explained:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What a log came to. `odd`: lines that look like errors and that nobody knows (number, text). `situation`: what was
-    taken as known of the machine. `remark`: why the machine's facts were left out, or "". `crashes`: parts of tfdoctor
+    """What a log came to. `odd`: lines that look like errors and that nobody knows (number, text), `codes` what the codes in
+    them mean. `situation`: what was taken as known of the machine. `remark`: why the machine's facts were left out, or "". `crashes`: parts of tfdoctor
     that failed on the way."""
 
     lines: int
     answers: tuple[Explained, ...]
     odd: tuple[tuple[int, str], ...]
+    codes: tuple[CodePage, ...]
     situation: Situation
     remark: str
     crashes: tuple[Crash, ...] = ()
@@ -102,7 +104,8 @@ def explain_scan(scan: Scan, catalogue: Catalogue, *, given: Situation, host: Op
     if not answers and not machine and host is None:
         answers, verdicts = _by_what_is_said(rules, catalogue)
     told = tuple(_told(answer, rules, verdicts) for answer in _with_consequences(answers, rules))
-    return Explanation(scan.lines, told, scan.odd, situation, remark, (*facts.crashes, *rules.crashes))
+    codes = named_in((text for _line, text in scan.odd), catalogue.tables)
+    return Explanation(scan.lines, told, scan.odd, codes, situation, remark, (*facts.crashes, *rules.crashes))
 
 
 def _by_what_is_said(rules: Rules, catalogue: Catalogue) -> tuple[tuple[Answer, ...], dict[str, bool]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Optional
 
@@ -25,6 +25,10 @@ _APIS = {
     "nvml": ("nvml",),
 }
 _XID = re.compile(r"xid[ :=#]?\s*(\d{1,4})", re.IGNORECASE)
+#: How the names of codes begin in the APIs' headers.
+_NAME = re.compile(r"\b(?:(?:CUDA|CUDNN|CUBLAS|NVML)_[A-Z][A-Z_0-9]+|(?:nccl|cudaError)[A-Z]\w+)")
+#: Codes that are explained for one log.
+_MOST = 5
 _OF_API = re.compile(r"([a-z][a-z0-9-]{2,15})[ :=]\s*(\d{1,6})", re.IGNORECASE)
 
 
@@ -58,6 +62,12 @@ def pages(asked: str, tables: Tables) -> tuple[CodePage, ...]:
     codes = tuple(_page(row, tables) for row in tables.rows(ErrorCode) if row.name.lower() == asked.lower())
     api_name = tables.api_name(asked)
     return codes if api_name is None else (*codes, _api_name(api_name))
+
+
+def named_in(lines: Iterable[str], tables: Tables) -> tuple[CodePage, ...]:
+    """The codes of failures that some lines of a log name, each once, the first five."""
+    said = dict.fromkeys(name for line in lines for name in _NAME.findall(line))
+    return tuple(page for name in said for page in pages(name, tables) if page.value)[:_MOST]
 
 
 def names(tables: Tables) -> tuple[str, ...]:

@@ -46,6 +46,8 @@ _NEAR = 80
 
 #: What makes a line look like an error. Second half: the expression that decides.
 _ODD_WORDS = (
+    "CUDNN_STATUS_",
+    "CUBLAS_STATUS_",
     "Error",
     "ERROR",
     " error:",
@@ -74,7 +76,7 @@ _ODD_WORDS = (
 _ODD = re.compile(
     r"(?<![\w.])(?:\w{0,60}Error|ERROR|error|FATAL|Fatal|fatal|\w{0,60}Exception)\b ?[:(\]]|\b(?:FATAL|CRITICAL|ERROR)\b"
     r"|Traceback \(most|(?:^|\s)[EF] (?:tensorflow|external)/|^[EF]\d{4} \d\d:|Segmentation fault|core dumped|^Aborted|^Killed"
-    r"|NVRM:|NCCL WARN|(?:Failed|failed) (?:to|call)|failed with"
+    r"|NVRM:|NCCL WARN|(?:Failed|failed) (?:to|call)|failed with|\b(?:CUDA_ERROR|CUDNN_STATUS|CUBLAS_STATUS|NVML_ERROR)_(?!SUCCESS)"
 )
 
 

@@ -40,18 +40,7 @@ def render_pages(pages: Iterable[Page], codes: Iterable[CodePage]) -> str:
                 }
                 for p in pages
             ],
-            "codes": [
-                {
-                    "api": c.api,
-                    "name": c.name,
-                    "value": c.value,
-                    "meaning": c.meaning,
-                    "advice": c.advice,
-                    "causes": list(c.causes),
-                    "source": c.source,
-                }
-                for c in codes
-            ],
+            "codes": plain(tuple(codes)),
         }
     )
 
@@ -63,6 +52,7 @@ def _log(name: str, explanation: Explanation, scrub: Scrubber, *, named: bool) -
         "lines": explanation.lines,
         "diagnoses": [_diagnosis(answer, scrub) for answer in explanation.answers],
         "unknown_errors": [{"line": line, "text": redact(text, scrub)} for line, text in explanation.odd],
+        "codes": plain(explanation.codes),
         "situation": {name: redact(value, scrub) for name, value in sorted(explanation.situation.items())},
         "remark": _remark(explanation),
         "crashed": plain(explanation.crashes),

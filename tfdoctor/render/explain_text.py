@@ -128,6 +128,8 @@ def _nothing(explanation: Explanation, scrub: Scrubber, width: int, *, known: bo
     yield from wrapped(f"{text} {_('These lines look like errors:')}" if explanation.odd else text, width, "")
     for line, text in explanation.odd[:ODD]:
         yield f"  {line:>6} | {redact(text.strip(), scrub)[:QUOTED]}"
+    for code in explanation.codes:
+        yield from wrapped(f"{code.name}: {code.meaning} {code.advice}".rstrip(), width, "  ")
     yield ""
 
 

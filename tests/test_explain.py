@@ -275,7 +275,7 @@ def test_nothing_known_shows_what_looks_like_errors() -> None:
     "name", ["CUDA_ERROR_MPS_MAX_CLIENTS_REACHED", "CUBLAS_STATUS_LICENSE_ERROR", "cudaErrorTimeout"]
 )
 def test_where_nothing_is_known_the_codes_are_explained(name: str) -> None:
-    log = f"loss: 0.1\nRuntimeError: it ended with {name}\nit ended with {name}\nCUDNN_STATUS_SUCCESS\n"
+    log = f"loss: 0.1\nRuntimeError: it ended with {name}\nValueError: {name}, not CUDNN_STATUS_SUCCESS\n"
     (row,) = (row for row in Tables().rows(ErrorCode) if row.name == name)
     assert f"{name}: {row.meaning[:20]}" in cli("--no-host", "-", stdin=log.encode()).stdout
     found = json.loads(cli("--no-host", "--format", "json", "-", stdin=log.encode()).stdout)

@@ -87,7 +87,7 @@ def without_nvml(folder: Path, variables: Mapping[str, str] = NOTHING, **changes
 
 
 def test_cuda_starts_without_nvml(tmp_path: Path) -> None:
-    """TensorFlow asks CUDA alone."""
+    """TensorFlow 2.20 asks CUDA alone."""
     report = without_nvml(tmp_path)
     assert verdict(report) == ("yes", None), report["verdict"]
     assert "use NVIDIA GeForce GTX 1080." in report["verdict"]["summary"]

@@ -16,6 +16,8 @@ class Case:
     environment: Mapping[str, str] = field(default_factory=dict)
     wheels_on_path: bool = False  # every site-packages/nvidia/*/lib on LD_LIBRARY_PATH
     without: str = ""  # a folder or file of site-packages that is moved aside
+    cut: str = ""  # a file of site-packages that ends after half
+    nvml: bool = True  # is there a libnvidia-ml.so.1
     install: str = ""  # a requirement put in place of what is there, and taken back afterwards
     driver: bool = True  # is there a libcuda.so.1
     cuda: Mapping[str, object] = field(default_factory=dict)  # changes to the driver's profile
@@ -115,6 +117,54 @@ CASES = (
         wheels_on_path=True,
         without="nvidia/cudnn/lib/libcudnn_graph.so.9",
     ),
+    *(
+        Case(
+            f"without-cudnn-{part}",
+            f"libcudnn_{part}.so.9 taken away",
+            wheels_on_path=True,
+            without=f"nvidia/cudnn/lib/libcudnn_{part}.so.9",
+        )
+        for part in ("ops", "cnn", "adv", "heuristic", "engines_precompiled", "engines_runtime_compiled")
+    ),
+    *(
+        Case(f"half-{file.rpartition('/')[2]}", f"half of {file}", wheels_on_path=True, cut=f"nvidia/{file}")
+        for file in (
+            "cublas/lib/libcublasLt.so.12",
+            "cudnn/lib/libcudnn.so.9",
+            "cudnn/lib/libcudnn_graph.so.9",
+            "cudnn/lib/libcudnn_ops.so.9",
+        )
+    ),
+    *(
+        Case(f"without-{what}", f"{what} taken away, its metadata left", wheels_on_path=True, without=what)
+        for what in (
+            "absl",
+            "astunparse",
+            "certifi",
+            "flatbuffers",
+            "gast",
+            "google/protobuf",
+            "h5py",
+            "idna",
+            "keras",
+            "ml_dtypes",
+            "numpy",
+            "opt_einsum",
+            "packaging",
+            "requests",
+            "six.py",
+            "termcolor",
+            "typing_extensions.py",
+            "urllib3",
+            "wrapt",
+            "tensorflow/python/_pywrap_tensorflow_internal.so",
+            "tensorflow/python/_pywrap_tfe.so",
+            "tensorflow/python/_pywrap_tfcompile.so",
+            "tensorflow/python/framework/ops.py",
+            "tensorflow/python/tools/freeze_graph.py",
+        )
+    ),
+    Case("without-nvml", "no libnvidia-ml.so.1", wheels_on_path=True, nvml=False),
     Case(
         "stub-first",
         "the toolkit's stub of libcuda.so.1 first on LD_LIBRARY_PATH",

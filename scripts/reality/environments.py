@@ -41,8 +41,8 @@ def installed_version(python: Path, name: str) -> Optional[str]:
 
 def applies(case: Case, python: Path) -> bool:
     """Cases about a wheel that this release does not install, or has in that version anyway, are left out."""
-    if case.without:
-        return (site_packages(python) / case.without).exists()
+    if case.without or case.cut:
+        return (site_packages(python) / (case.without or case.cut)).exists()
     if case.install:
         name, _, version = case.install.partition("==")
         return installed_version(python, name) not in (None, version)
@@ -83,19 +83,22 @@ def linked(site: Path, wanted: bool) -> Iterator[None]:
 @contextlib.contextmanager
 def prepared(case: Case, python: Path) -> Iterator[None]:
     """The environment as the case wants it; as it was, afterwards."""
-    folder = site_packages(python) / (case.without or "-")
+    away = case.without or case.cut
+    folder = site_packages(python) / away
     aside = python.parent.parent / "aside"
     name = case.install.partition("==")[0]
     before = installed_version(python, name) if name else None
-    if case.without:
+    if away:
         folder.rename(aside)
+    if case.cut:
+        folder.write_bytes(aside.read_bytes()[: aside.stat().st_size // 2])
     if case.install:
         uv("pip", "install", "-q", "--no-deps", "--python", str(python), case.install)
     try:
         with linked(site_packages(python), case.links):
             yield
     finally:
-        if case.without:
+        if away:
             aside.rename(folder)
         if case.install:
             uv("pip", "install", "-q", "--no-deps", "--python", str(python), f"{name}=={before}")

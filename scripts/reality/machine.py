@@ -44,7 +44,9 @@ def surroundings(case: Case, python: Path, scratch: Path) -> dict[str, str]:
     joined: dict[str, str] = {}
     if case.driver:
         cuda, nvml = driver_profiles(case)
-        joined = fake_nvml.merge(fake_cuda.environment(cuda, scratch), fake_nvml.environment(nvml, scratch))
+        joined = fake_cuda.environment(cuda, scratch)
+        if case.nvml:
+            joined = fake_nvml.merge(joined, fake_nvml.environment(nvml, scratch))
         folders += joined["LD_LIBRARY_PATH"].split(":")
     if case.stub:
         stubs = scratch / "cuda-12.4" / "targets" / "x86_64-linux" / "lib" / "stubs"

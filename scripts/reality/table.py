@@ -64,8 +64,13 @@ FINDINGS = """\
   with `$ORIGIN/`: to 2.19. From 2.20 on it does not.
 - A file of the right name that is no library ends the loader's search with an error; a 32-bit library and a dangling link
   are passed over.
-- A missing part of cuDNN (libcudnn_graph.so.9) ends the process of 2.21.0 while it lists its GPUs (exit code -6); 2.18
-  to 2.20 list them all the same.
+- libcudnn_graph.so.9 missing ends the process of 2.21.0 while it lists its GPUs (exit code -6), cut in half too (-7);
+  2.18 to 2.20 list them all the same. The other parts of cuDNN are opened later by all.
+- A library of which the second half is missing is mapped all the same, and ends the process (SIGBUS) at once.
+- TensorFlow does not start without what it imports: numpy, protobuf, absl-py and others, with requests and what that
+  imports. Without Keras and h5py it does.
+- From 2.20 on TensorFlow starts without _pywrap_tensorflow_internal.so.
+- 2.21.0 starts NVML too (nvmlInit), and lists no GPU where libnvidia-ml.so.1 is missing. Earlier releases do not open it.
 - TensorFlow ignores GPUs below compute capability 3.5 when it lists; between that and what the build carries it lists
   them and cannot use them.
 """

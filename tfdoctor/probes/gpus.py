@@ -95,8 +95,7 @@ def gpus(
 def _cuda_alone(
     host: Host, nvml: Optional[Nvml], nodes: Optional[DeviceNodes], library: Optional[DriverLibrary]
 ) -> Optional[CudaDriver]:
-    """CUDA where it starts and NVML's library is not there, as in a container with NVIDIA_DRIVER_CAPABILITIES=compute.
-    TensorFlow needs no NVML."""
+    """CUDA where it starts and NVML's library is not there, as in a container with NVIDIA_DRIVER_CAPABILITIES=compute."""
     seen = nodes is not None and (nodes.gpus or nodes.get("/dev/dxg") is not None)
     if nvml is None or nvml.state != "library-missing" or not seen or library is None or library.picked is None:
         return None  # nothing is started where there is no GPU, or no libcuda

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib.machinery
 import json
 import os
 import shutil
@@ -135,6 +136,37 @@ def test_missing_code_and_what_is_no_code(site: Path, elsewhere: Path) -> None:
         (site / name).unlink()
     entry = named(ask(site, cwd=elsewhere), "gast")
     assert (entry["checked"], entry["damage"]) == (3, ["gast/core.so", "gast/lib.so.5.0"])
+
+
+def test_code_that_is_empty_or_cut_short(site: Path, elsewhere: Path) -> None:
+    """A text may be changed, as conda does; a compiled module that is shorter than it was is none any more."""
+    distribution(
+        site, "gast", "0.6.0", {"gast/__init__.py": "x = 1\n", "gast/a.py": "y = 2\n", "gast/core.so": "12345"}
+    )
+    (site / "gast/__init__.py").write_text("x=1")
+    (site / "gast/a.py").write_text("")
+    (site / "gast/core.so").write_text("123")
+    entry = named(ask(site, cwd=elsewhere), "gast")
+    assert (entry["gone"], entry["damage"]) == (2, ["gast/a.py", "gast/core.so"])
+
+
+def test_compiled_modules_of_another_python(site: Path, elsewhere: Path) -> None:
+    ours, other = importlib.machinery.EXTENSION_SUFFIXES[0], ".cpython-36m-x86_64-linux-gnu.so"
+    for name, suffixes in (("gast", [other]), ("wrapt", [other, ours])):
+        files = [f"{name}/core{suffix}" for suffix in suffixes]
+        distribution(site, name, "1.0", dict.fromkeys([*files, f"{name}/__init__.py"], ""))
+    answer = ask(site, cwd=elsewhere)
+    assert named(answer, "gast")["foreign"] == f"gast/core{other}"
+    assert named(answer, "wrapt")["foreign"] == ""
+
+
+def test_what_hides_modules_of_the_standard_library(site: Path, elsewhere: Path) -> None:
+    for name in ("random.py", "queue.txt", "mine.py", "code.py"):
+        (elsewhere / name).write_text("")
+    for name in ("copy", "logging"):
+        (elsewhere / name).mkdir()
+    (elsewhere / "logging/__init__.py").write_text("")
+    assert ask(site, cwd=elsewhere)["shadows"] == [str(elsewhere / "logging"), str(elsewhere / "random.py")]
 
 
 def test_missing_empty_and_changed_files(site: Path, elsewhere: Path) -> None:

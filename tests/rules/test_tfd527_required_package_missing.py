@@ -55,6 +55,20 @@ def test_what_is_not_imported_at_once_is_not_meant() -> None:
     assert facts.silent(rule, facts.tensorflow(), facts.distributions({}, torn), facts.imports())
 
 
+def test_packages_of_another_python() -> None:
+    """PYTHONPATH names the site-packages of another one."""
+    other = facts.distribution(
+        "numpy", "2.3.2", foreign="numpy/_core/_multiarray_umath.cpython-310-x86_64-linux-gnu.so"
+    )
+    found = facts.found(
+        rule, facts.tensorflow(), facts.distributions({}, other), facts.imports(), facts.interpreter(version="3.11.9")
+    )
+    assert found.severity is None
+    assert "numpy" in found.message and "another Python than 3.11.9" in found.message
+    spare = facts.distribution("wrapt", "1.17.3", foreign="wrapt/_wrappers.cpython-310-x86_64-linux-gnu.so")
+    assert facts.silent(rule, facts.tensorflow(), facts.distributions({}, spare), facts.imports())
+
+
 def test_an_older_release_imports_fewer() -> None:
     older = facts.tensorflow(version="2.15.1")
     assert facts.silent(rule, older, facts.distributions(), facts.imports("packaging"))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tfdoctor.engine import probe
 from tfdoctor.host import Host
 from tfdoctor.i18n import _
-from tfdoctor.loose import mapping, text
+from tfdoctor.loose import mapping, text, texts
 from tfdoctor.model import Unavailable
 
 
@@ -16,10 +16,11 @@ from tfdoctor.model import Unavailable
 class Imports:
     """Distribution -> the package or module that its import would take, for those that TensorFlow imports when it starts
     (which of them depends on its release). "": none, so the import fails. "/…/numpy/": a folder that is no package any more,
-    from which nothing but its name can be imported."""
+    from which nothing but its name can be imported. `shadows`: files and folders that hide modules of the standard library."""
 
     found: Mapping[str, str]
     source: str
+    shadows: tuple[str, ...] = ()
 
     @property
     def missing(self) -> frozenset[str]:
@@ -39,4 +40,4 @@ def imports(host: Host) -> Imports:
     found = {name: text(place) for name, place in mapping(answer.get("imports")).items()}
     if not found:
         raise Unavailable(_("the target interpreter did not tell what TensorFlow's imports would find"))
-    return Imports(found, text(answer.get("executable")) or host.target)
+    return Imports(found, text(answer.get("executable")) or host.target, texts(answer.get("shadows")))

@@ -45,7 +45,7 @@ class Distribution:
 
     `damage` are the files that RECORD names and that are missing, empty or changed (relative paths, the first few);
     `damaged` counts them, of `checked` files; `gone` counts those that are missing or empty (named first in `damage`), the
-    others are changed; None: not told. `problem`: why its metadata could not be read ("" fine). `installer`: "pip", "uv", "conda", ""."""
+    others are changed; None: not told. `foreign`: a compiled module in it, where all are another Python's. `problem`: why its metadata could not be read ("" fine). `installer`: "pip", "uv", "conda", ""."""
 
     name: str
     version: str
@@ -57,6 +57,7 @@ class Distribution:
     installer: str = ""
     checked: int = 0
     gone: Optional[int] = None
+    foreign: str = ""
 
 
 @dataclass(frozen=True)
@@ -143,6 +144,7 @@ def _distribution(entry: Mapping[str, Any]) -> Distribution:
         installer=text(entry.get("installer")),
         checked=number(entry.get("checked")),
         gone=number(entry["gone"]) if "gone" in entry else None,
+        foreign=text(entry.get("foreign")),
     )
 
 

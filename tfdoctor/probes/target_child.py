@@ -13,7 +13,8 @@ The object (target.json of a recording is the same)::
      "path": [folders where the user's program would look, in order; the working directory first],
      "distributions": [{"name", "version", "location", "info", "requires": […], "installer", "problem",
                         "owns_tensorflow": true, "checked": 2043, "damaged": 0, "gone": 0 (of the damaged: missing or empty),
-                        "damage": ["…"] (those that are gone first)}],   (the last five: of TensorFlow and of what it imports)
+                        "damage": ["…"] (those that are gone first),   (the last five: of TensorFlow and of what it imports)
+                        "foreign": "" or a compiled module of another Python}],
      "leftovers": ["…/~ensorflow-2.15.0.dist-info"],
      "tensorflow": {"found": "/…/tensorflow" | "", "kind": "package" | "module" | "namespace" | "", "real": true,
                     "behind": ["…"], "real_behind": "the first of these with TensorFlow's compiled core",
@@ -22,6 +23,7 @@ The object (target.json of a recording is the same)::
      "libraries": {"/…/site-packages/nvidia/cudnn/lib": ["libcudnn.so.9", …]},
      "imports": {"absl-py": "/…/absl", "six": "" (not found), "gast": "/…/gast/" (no package), …: what
                  TensorFlow imports of other distributions},
+     "shadows": ["/…/random.py" (hides a module of the standard library)],
      "tools": ["/…/nvidia/cuda_nvcc/bin/ptxas", "/…/libdevice.10.bc"],
      "problems": ["what could not be looked at"]}
 """
@@ -98,6 +100,16 @@ IMPORTS = {
     "protobuf": "google.protobuf", "requests": "requests", "six": "six", "termcolor": "termcolor",
     "typing-extensions": "typing_extensions", "urllib3": "urllib3", "wrapt": "wrapt",
 }  # fmt: skip
+# What it imports of the standard library that Python has not imported at its own start (2.16 and 2.21); of `code` nothing is used.
+STANDARD = (
+    "argparse array ast asyncio base64 bdb binascii bisect bz2 calendar cmd codeop collections colorsys concurrent "
+    "configparser contextlib contextvars copy copyreg csv ctypes dataclasses datetime decimal difflib dis email enum fcntl "
+    "fnmatch fractions functools getpass gettext glob grp gzip hashlib heapq hmac http importlib inspect ipaddress json "
+    "keyword linecache locale logging lzma math mimetypes multiprocessing numbers opcode operator pathlib pdb pickle "
+    "pkgutil platform pprint queue quopri random re reprlib secrets select selectors shlex shutil signal socket ssl string "
+    "stringprep struct subprocess sysconfig tarfile tempfile termios textwrap threading timeit token tokenize traceback "
+    "types typing unicodedata unittest urllib uuid warnings weakref xml zipfile zlib"
+)
 CODE = (".py", ".so", ".pyd", ".dll", ".dylib")
 # Of these, a change at equal size is looked for too: they decide what an import finds.
 ALWAYS_HASHED = ("__init__.py", "build_info.py", "pywrap_tensorflow.py", "self_check.py", "versions.py")
@@ -312,19 +324,32 @@ def check_files(entry: "dict[str, object]") -> "None":
 
 
 def check_code(entry: "dict[str, object]") -> "None":
-    """Which files of code that RECORD names are not there, added to `entry`. By listing folders, which is quicker than asking for each file."""
+    """Which files of code that RECORD names are not there, empty or (compiled ones) cut short, added to `entry`, and whether
+    its compiled modules are another Python's. Other changes are not looked for: conda makes some."""
     record = text_of(os.path.join(str(entry["info"]), "RECORD"), 64 * 1024 * 1024) or ""
-    wanted = {}  # type: dict[str, list[str]]
-    for path, _digest, _size in record_rows(record):
-        folder, _sep, name = path.rpartition("/")
-        if (name.endswith(CODE) or ".so." in name) and "/tests" not in folder:
-            wanted.setdefault(folder, []).append(name)
+    checked = 0
     gone = []  # type: list[str]
-    for folder, names in wanted.items():
-        there = set(listed(os.path.join(str(entry["location"]), folder)))
-        gone += [folder + "/" + name if folder else name for name in names if name not in there]
+    tagged = []  # type: list[str]
+    for path, _digest, size in record_rows(record):
+        compiled = path.endswith(CODE[1:]) or ".so." in path
+        if not (compiled or path.endswith(CODE[0])) or "/tests/" in path:
+            continue
+        checked += 1
+        try:
+            have = os.stat(os.path.join(str(entry["location"]), path)).st_size
+        except (OSError, ValueError):
+            have = -1
+        if have < 0 or (size.isdigit() and have < int(size) and (compiled or not have)):
+            gone.append(path)
+        if compiled and (".cpython-" in path or ".cp3" in path):
+            tagged.append(path)
+    from importlib.machinery import EXTENSION_SUFFIXES
+
+    own = tuple(suffix for suffix in EXTENSION_SUFFIXES if suffix.count(".") > 1)
+    foreign = [] if any(path.endswith(own) for path in tagged) else tagged
+    gone.sort()
     entry.update(
-        checked=sum(map(len, wanted.values())), damaged=len(gone), gone=len(gone), damage=sorted(gone)[:MOST_DAMAGE]
+        checked=checked, damaged=len(gone), gone=len(gone), damage=gone[:MOST_DAMAGE], foreign="".join(foreign[:1])
     )
 
 
@@ -398,6 +423,15 @@ def find_imports(path: "list[str]") -> "dict[str, str]":
         whole = [p if has_init(p) else p + ".py" for p in places if has_init(p) or os.path.isfile(p + ".py")]
         out[name] = (whole + [p + os.sep for p in places if os.path.isdir(p)] + [""])[0]
     return out
+
+
+def find_shadows(path: "list[str]") -> "list[str]":
+    """What hides a module of the standard library that TensorFlow's import takes: it lies in a folder that is searched before."""
+    own = os.path.dirname(os.__file__)
+    before = path[: path.index(own)] if own in path else []
+    names = STANDARD.split()
+    places = [os.path.join(f, n) for f in before for n in listed(f) if n.partition(".")[0] in names]
+    return [p for p in places if (p.endswith(".py") and os.path.isfile(p)) or has_init(p)]
 
 
 def has_init(package: "str") -> "bool":
@@ -519,6 +553,7 @@ def answer() -> "dict[str, object]":
         "tensorflow": tensorflow,
         "libraries": guarded(problems, "libraries", lambda: library_folders(path), {}),
         "dll_search": guarded(problems, "DLL search", dll_search, []),
+        "shadows": guarded(problems, "shadows", lambda: find_shadows(path), []),
         "imports": guarded(problems, "imports", lambda: find_imports(path), {}),
         "tools": guarded(problems, "tools", lambda: tools(path), []),
         "problems": problems,

@@ -35,6 +35,8 @@ NEEDED = {
     "urllib3": ">=2.10.dev0",
     "wrapt": "",
 }
+#: They are their compiled module; wrapt and protobuf have another way where theirs is not to be had.
+COMPILED = frozenset({"numpy", "ml-dtypes"})
 #: Of these TensorFlow imports no more than the name at once, which a folder without files serves.
 NAME_ALONE = frozenset({"astunparse", "idna", "opt-einsum", "requests", "termcolor"})
 
@@ -47,15 +49,17 @@ def required_package_missing(
     tables: Tables,
     interpreter: Optional[Interpreter],
 ) -> Found:
-    """A Python package that TensorFlow imports when it starts is missing, or files of it are.
+    """A Python package that TensorFlow imports when it starts is missing, lacks files or was installed for another Python.
 
     ## What it is
     `import tensorflow` imports numpy, protobuf, absl-py and a few more. pip installs them along, and later they may get lost:
     `pip uninstall`, an installation with `--no-deps`, a disk that was full, an environment that was copied in part, an image that
-    was made smaller by deleting files. Not all that TensorFlow requires is imported at once: Keras and h5py are not.
+    was made smaller by deleting files. PYTHONPATH may bring packages of another Python, whose compiled modules this one
+    does not find. Not all that TensorFlow requires is imported at once: Keras and h5py are not.
 
     ## How it shows
     - `ModuleNotFoundError: No module named 'numpy'` (or `'google.protobuf'`, `'absl'`, `'flatbuffers.compat'`)
+    - `No module named 'numpy._core._multiarray_umath'`, `Error importing numpy: you should not try to import numpy from its source`
     - `AttributeError: module 'numpy' has no attribute 'integer'`, `cannot import name 'message' from 'google.protobuf' (unknown
       location)`: the folder is there and empty
 
@@ -67,6 +71,7 @@ def required_package_missing(
     - All systems: install that package again, in the version that TensorFlow takes; tfdoctor names the command.
     - After `--no-deps`: `python -m pip install tensorflow==VERSION` once more, without it.
     - Docker: rebuild the image, and do not delete from site-packages what is not known to be useless.
+    - Packages of another Python: take their folder off PYTHONPATH, and install them with this one.
     - conda: `conda install --force-reinstall PACKAGE`. Slurm, shared folders: look at quotas and purges of old files.
 
     ## References
@@ -76,35 +81,54 @@ def required_package_missing(
     needed = [name for name, versions in NEEDED.items() if fits(tensorflow.version, versions)]
     nothing = imports.missing | (imports.hollow - NAME_ALONE) if imports is not None else frozenset()
     lost = [name for name in needed if name in nothing]
-    torn = [d for d in map(distributions.by_name.get, needed) if d is not None and d.gone and d.name not in lost]
-    if not lost and not torn:
+    there = [d for d in map(distributions.by_name.get, needed) if d is not None and d.name not in lost]
+    foreign = [d for d in there if d.foreign and d.name in COMPILED]
+    torn = [d for d in there if d.gone and d not in foreign]
+    if not (lost or foreign or torn):
         return None
     known = [distributions.by_name[name] for name in lost if name in distributions.by_name]
     # An import hook (an editable installation) can find what lies in no folder of the path.
     hooked = bool(lost) and len(known) == len(lost) and not any(d.gone for d in known)
     return Diagnosis(
-        _message(tensorflow, lost, torn),
+        _message(tensorflow, lost, foreign, torn, interpreter),
         evidence=(
             *(Evidence(_("{name} is not found").format(name=name), imports.source if imports else "") for name in lost),
+            *(Evidence(d.foreign, f"RECORD of {d.name} {d.version}") for d in foreign),
             *(Evidence(path, f"RECORD of {d.name} {d.version}") for d in (*known, *torn) for path in d.damage[:3]),
         ),
         fixes=tuple(
-            _afresh(name, tensorflow, distributions, tables, interpreter) for name in [*lost, *(d.name for d in torn)]
+            _afresh(name, tensorflow, distributions, tables, interpreter)
+            for name in [*lost, *(d.name for d in (*foreign, *torn))]
         ),
         # Whether what is missing of a package is needed at once nobody knows.
-        severity=Severity.WARNING if hooked or not lost else None,
+        severity=None if foreign or (lost and not hooked) else Severity.WARNING,
     )
 
 
-def _message(tensorflow: TensorFlow, lost: list[str], torn: list[Distribution]) -> str:
+def _message(
+    tensorflow: TensorFlow,
+    lost: list[str],
+    foreign: list[Distribution],
+    torn: list[Distribution],
+    interpreter: Optional[Interpreter],
+) -> str:
     if lost:
         return _("TensorFlow {version} cannot start: Python finds no {names}, which it imports.").format(
             version=tensorflow.version, names=", ".join(lost)
         )
+    if foreign:
+        return _(
+            "TensorFlow {version} cannot start: {names} in {folder} was installed for another Python than {python}."
+        ).format(
+            version=tensorflow.version,
+            names=", ".join(d.name for d in foreign),
+            folder=foreign[0].location,
+            python=interpreter.version if interpreter else "?",
+        )
     first = torn[0]
     wording = ngettext(
-        "{count} file of {name} {version}, which TensorFlow imports, is missing: {path}.",
-        "{count} files of {name} {version}, which TensorFlow imports, are missing, {path} among them.",
+        "{count} file of {name} {version}, which TensorFlow imports, is missing or cut short: {path}.",
+        "{count} files of {name} {version}, which TensorFlow imports, are missing or cut short, {path} among them.",
         first.gone or 0,
     )
     path = first.damage[0] if first.damage else "?"

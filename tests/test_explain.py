@@ -271,9 +271,7 @@ def test_nothing_known_shows_what_looks_like_errors() -> None:
     assert known["remark"] is None
 
 
-@pytest.mark.parametrize(
-    "name", ["CUDA_ERROR_MPS_MAX_CLIENTS_REACHED", "CUBLAS_STATUS_LICENSE_ERROR", "cudaErrorTimeout"]
-)
+@pytest.mark.parametrize("name", ["CUDA_ERROR_CDP_NOT_SUPPORTED", "CUBLAS_STATUS_LICENSE_ERROR", "cudaErrorTimeout"])
 def test_where_nothing_is_known_the_codes_are_explained(name: str) -> None:
     log = f"loss: 0.1\nRuntimeError: it ended with {name}\nValueError: {name}, not CUDNN_STATUS_SUCCESS\n"
     (row,) = (row for row in Tables().rows(ErrorCode) if row.name == name)

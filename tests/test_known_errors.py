@@ -6,6 +6,7 @@ import io
 import re
 import time
 
+import printed
 import pytest
 
 from tfdoctor.engine import all_rules
@@ -29,6 +30,18 @@ def test_an_example_matches_its_own_row(row: KnownError) -> None:
     assert any(word in row.example for word in row.words)
     assert re.search(row.pattern, row.example, re.MULTILINE)
     assert row.example.count("\n") < row.span <= AHEAD + 1
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.id)
+def test_every_alternative_of_a_pattern_has_a_word(row: KnownError) -> None:
+    """The pattern is only tried where a word is: what has none would never be found."""
+    without = {text for text in printed.texts(row.pattern, 300) if not any(word in text for word in row.words)}
+    assert not without
+
+
+def test_an_alternative_without_a_word_is_seen() -> None:
+    texts = set(printed.texts("no [Gg]pu(?: found)?|is (?:absent|gone)", 50))
+    assert texts == {"no Gpu", "no gpu", "no Gpu found", "no gpu found", "is absent", "is gone"}
 
 
 @pytest.mark.parametrize("row", [r for r in ROWS if r.role != "fact"], ids=lambda row: row.id)

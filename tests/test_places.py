@@ -26,6 +26,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tfdoctor.cli import root
 from tfdoctor.preflight.requirement import parse
+from tfdoctor.probes.target_child import IMPORTS
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 EXAMPLES = REPOSITORY / "examples"
@@ -374,10 +375,11 @@ def fetched(url: str) -> str:
 
 
 def wheel(folder: Path, version: str) -> None:
-    """A wheel named tensorflow that holds nothing, for pip to install."""
+    """A wheel named tensorflow that holds nothing but what TensorFlow imports of others, for pip to install."""
     info = f"tensorflow-{version}.dist-info"
     files = {
         "tensorflow/__init__.py": "",
+        **{f"{module.replace('.', '/')}/__init__.py": "" for module in IMPORTS.values()},
         f"{info}/METADATA": f"Metadata-Version: 2.1\nName: tensorflow\nVersion: {version}\n",
         f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
     }

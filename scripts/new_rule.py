@@ -8,18 +8,9 @@ import re
 import sys
 from pathlib import Path
 
+from tfdoctor.rules import LAYERS
+
 REPOSITORY = Path(__file__).resolve().parent.parent
-FOLDERS = {
-    0: "itself",
-    1: "hardware",
-    2: "driver",
-    3: "libraries",
-    4: "python",
-    5: "tensorflow",
-    6: "configuration",
-    7: "speed",
-    8: "distributed",
-}
 
 RULE = '''"""{code} {name}."""
 
@@ -54,28 +45,28 @@ from __future__ import annotations
 
 import facts
 
-from tfdoctor.rules.{folder}.{module} import {function}
+from tfdoctor.rules.{folder}.{module} import {function} as rule
 
 
 def test_sick() -> None:
-    raise NotImplementedError
+    assert "…" in facts.found(rule, facts.gpu_machine()).message
 
 
 def test_healthy() -> None:
-    raise NotImplementedError
+    assert facts.silent(rule, facts.gpu_machine())
 '''
 
 
-def next_code(layer: int, taken: list[str]) -> str:
+def next_code(layer: str, taken: list[str]) -> str:
     """The code after the highest of `layer` among `taken` ("TFD203"), retired ones included."""
-    numbers = [int(code[3:]) for code in taken if int(code[3:]) // 100 == layer]
-    return f"TFD{max(numbers, default=layer * 100) + 1:03}"
+    numbers = [int(code[3:]) for code in taken if code[3] == layer]
+    return f"TFD{max(numbers, default=int(layer) * 100) + 1:03}"
 
 
 def main() -> None:
     """Write the two files and print their paths."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("layer", type=int, choices=sorted(FOLDERS))
+    parser.add_argument("layer", choices=sorted(LAYERS))
     parser.add_argument("name", help="kebab-case, the fault and not its cure")
     arguments = parser.parse_args()
     if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", arguments.name):
@@ -91,10 +82,10 @@ def main() -> None:
         "name": arguments.name,
         "function": function,
         "module": module,
-        "folder": FOLDERS[arguments.layer],
+        "folder": LAYERS[arguments.layer],
     }
     for path, text in (
-        (rules / FOLDERS[arguments.layer] / f"{module}.py", RULE),
+        (rules / LAYERS[arguments.layer] / f"{module}.py", RULE),
         (REPOSITORY / "tests" / "rules" / f"test_{module}.py", TEST),
     ):
         path.write_text(text.format(**values))

@@ -247,7 +247,7 @@ class Matcher:
             return False
         if index not in look.found:
             look.found[index] = Found(row, text.partition("\n")[0] if row.span == 1 else text.strip())
-        look.found[index].add(number, {k: v for k, v in match.groupdict().items() if v})
+        look.found[index].add(number, _values(match))
         return True
 
     @staticmethod
@@ -279,3 +279,8 @@ def _with_last(blocks: Iterable[Block]) -> Iterator[tuple[Block, bool]]:
         before = block
     if before is not None:
         yield before, True
+
+
+def _values(match: re.Match[str]) -> dict[str, str]:
+    """What a message states. An expression can have a name only once: gpu2 is another place where it has gpu."""
+    return {name.rstrip("0123456789"): value for name, value in match.groupdict().items() if value}

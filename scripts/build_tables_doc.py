@@ -17,7 +17,8 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPOSITORY))
 
 from tfdoctor.tables import FILES, Tables  # noqa: E402
-from tfdoctor.tables.rows import Requirement, Row, TfRelease  # noqa: E402
+from tfdoctor.tables.rows import Row  # noqa: E402
+from tfdoctor.tables.tf_rows import Requirement, TfRelease  # noqa: E402
 
 PAGE = REPOSITORY / "docs" / "tables.md"
 TITLES = {

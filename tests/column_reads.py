@@ -24,7 +24,7 @@ _OUTPUT = "COLUMN_READS"
 
 
 def columns(kind: Any) -> Iterator[str]:
-    """The columns of a row dataclass and of the dataclasses inside it: "tfdoctor.tables.rows.Gpu.note"."""
+    """The columns of a row dataclass and of the dataclasses inside it: "tfdoctor.tables.hardware_rows.Gpu.note"."""
     hints = get_type_hints(kind)
     for field in fields(kind):
         if field.name not in EVERY_ROW:

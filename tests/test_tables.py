@@ -10,7 +10,9 @@ import pytest
 
 from tfdoctor.model import BadInput
 from tfdoctor.tables import FILES, TableError, Tables, driver_branch_of, fits, has_wheel
-from tfdoctor.tables.rows import PcieGeneration, TfRelease, runs_on
+from tfdoctor.tables.gpu_code import runs_on
+from tfdoctor.tables.hardware_rows import PcieGeneration
+from tfdoctor.tables.tf_rows import TfRelease
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 COMPAT = REPOSITORY / "compat"

@@ -16,30 +16,22 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from tfdoctor.tables import FILES, Tables, fits
-from tfdoctor.tables.names import find_gpu
-from tfdoctor.tables.rows import (
-    Companion,
-    ComputeCapability,
+from tfdoctor.tables.cuda_rows import (
     CudaLibraries,
     CudnnSupport,
-    DeviceBaseline,
-    Distribution,
     DriverBranch,
-    ErrorCode,
     ForwardCompat,
-    Gpu,
-    Instance,
     NcclSupport,
-    OtherGpu,
-    Plugin,
     PtxIsa,
-    Row,
-    SystemSupport,
-    TfDefect,
     Toolkit,
-    Xid,
-    as_text,
 )
+from tfdoctor.tables.gpu_code import as_text
+from tfdoctor.tables.hardware_rows import ComputeCapability, Gpu, Instance, OtherGpu
+from tfdoctor.tables.limit_rows import DeviceBaseline
+from tfdoctor.tables.log_rows import ErrorCode, Xid
+from tfdoctor.tables.names import find_gpu
+from tfdoctor.tables.rows import Row
+from tfdoctor.tables.tf_rows import Companion, Distribution, Plugin, SystemSupport, TfDefect
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 COMPAT = REPOSITORY / "compat"
@@ -377,11 +369,11 @@ def test_every_column_is_read_by_some_rule_or_command(tmp_path):
     package = shutil.copytree(
         REPOSITORY / "tfdoctor", tmp_path / "tfdoctor", ignore=shutil.ignore_patterns("__pycache__", "compat")
     )
-    rows = package / "tables" / "rows.py"
+    rows = package / "tables" / "hardware_rows.py"
     rows.write_text(rows.read_text().replace("    gt_per_s: float\n", "    gt_per_s: float\n    kind: str\n"))
     every = {column for kind, _ in FILES.values() for column in column_reads.columns(kind)}
-    every.add("tfdoctor.tables.rows.PcieGeneration.kind")
-    assert every - column_reads.read(package, tmp_path) == {"tfdoctor.tables.rows.PcieGeneration.kind"}
+    every.add("tfdoctor.tables.hardware_rows.PcieGeneration.kind")
+    assert every - column_reads.read(package, tmp_path) == {"tfdoctor.tables.hardware_rows.PcieGeneration.kind"}
 
 
 def test_the_page_of_the_tables_is_up_to_date():

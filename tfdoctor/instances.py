@@ -9,7 +9,7 @@ from tfdoctor.i18n import _
 from tfdoctor.probes.nvml import Gpus
 from tfdoctor.probes.surroundings import Container, Job
 from tfdoctor.tables import Tables
-from tfdoctor.tables.rows import Instance
+from tfdoctor.tables.hardware_rows import Instance
 
 
 def differences(

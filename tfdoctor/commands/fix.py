@@ -29,7 +29,7 @@ from tfdoctor.render.outgoing import knowing
 from tfdoctor.render.shell import shell_of
 from tfdoctor.scrub import Scrubber
 from tfdoctor.tables import Tables
-from tfdoctor.tables.rows import TfRelease
+from tfdoctor.tables.tf_rows import TfRelease
 
 STOPPED = 130  # the exit code of a program that Ctrl-C ended
 

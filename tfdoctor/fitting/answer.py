@@ -12,7 +12,8 @@ from tfdoctor.fitting.install import commands, plugin_for, vendor_build
 from tfdoctor.fitting.reasons import Reason, Says
 from tfdoctor.i18n import _
 from tfdoctor.tables import Tables
-from tfdoctor.tables.rows import Distribution, OtherGpu, TfRelease
+from tfdoctor.tables.hardware_rows import OtherGpu
+from tfdoctor.tables.tf_rows import Distribution, TfRelease
 
 
 @dataclass(frozen=True)

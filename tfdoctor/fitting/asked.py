@@ -12,7 +12,8 @@ from packaging.version import InvalidVersion, Version
 from tfdoctor.i18n import _
 from tfdoctor.model import BadInput
 from tfdoctor.tables import Tables
-from tfdoctor.tables.rows import ComputeCapability, Gpu, Instance, OtherGpu, Toolkit
+from tfdoctor.tables.cuda_rows import Toolkit
+from tfdoctor.tables.hardware_rows import ComputeCapability, Gpu, Instance, OtherGpu
 
 SYSTEMS = ("linux", "windows", "wsl2", "macos")
 MACHINES = ("x86_64", "aarch64")

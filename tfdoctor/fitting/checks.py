@@ -13,16 +13,10 @@ from tfdoctor.fitting.install import extra_installs
 from tfdoctor.fitting.reasons import Reason, Says
 from tfdoctor.i18n import _
 from tfdoctor.tables import Tables, driver_branch_of, fits, has_wheel
-from tfdoctor.tables.rows import (
-    ComputeCapability,
-    CudnnSupport,
-    DriverBranch,
-    TfDefect,
-    TfPlatform,
-    TfRelease,
-    as_text,
-    runs_on,
-)
+from tfdoctor.tables.cuda_rows import CudnnSupport, DriverBranch
+from tfdoctor.tables.gpu_code import as_text, runs_on
+from tfdoctor.tables.hardware_rows import ComputeCapability
+from tfdoctor.tables.tf_rows import TfDefect, TfPlatform, TfRelease
 
 #: RTX 50 with 2.16 to 2.20; https://github.com/tensorflow/tensorflow/issues/101746 and 90291 tell the same.
 NEWER_GPU_FAILS = "https://github.com/tensorflow/tensorflow/issues/99592"

@@ -8,7 +8,7 @@ from typing import Optional
 from tfdoctor.fitting.asked import Asked
 from tfdoctor.fitting.reasons import Reason
 from tfdoctor.tables import Tables, fits, has_wheel
-from tfdoctor.tables.rows import Plugin, TfRelease
+from tfdoctor.tables.tf_rows import Plugin, TfRelease
 
 
 def commands(

@@ -20,7 +20,7 @@ from tfdoctor.i18n import _
 from tfdoctor.model import Fix
 from tfdoctor.probes.interpreter import Distributions, Interpreter, canonical
 from tfdoctor.tables import Tables, fits
-from tfdoctor.tables.rows import TfRelease
+from tfdoctor.tables.tf_rows import TfRelease
 
 OWNERS = ("tensorflow", "tensorflow-cpu", "tensorflow-gpu", "tensorflow-intel", "tensorflow-macos", "tensorflow-rocm")
 EXTRA = "and-cuda"

@@ -9,8 +9,8 @@ from typing import Optional
 
 from tfdoctor.i18n import _
 from tfdoctor.tables import Tables
-from tfdoctor.tables.log_rows import KnownError
-from tfdoctor.tables.rows import ApiName, ErrorCode, Xid
+from tfdoctor.tables.log_rows import ErrorCode, KnownError, Xid
+from tfdoctor.tables.tf_rows import ApiName
 
 #: What people write before a number -> the APIs it is looked up in.
 _APIS = {

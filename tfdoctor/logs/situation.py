@@ -18,7 +18,7 @@ from tfdoctor.logs.given import understand
 from tfdoctor.logs.matcher import Scan
 from tfdoctor.tables import Tables, fits
 from tfdoctor.tables.log_rows import Clue, Condition
-from tfdoctor.tables.rows import TfRelease
+from tfdoctor.tables.tf_rows import TfRelease
 
 Situation = Mapping[str, str]
 

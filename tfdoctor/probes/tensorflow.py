@@ -16,7 +16,7 @@ from tfdoctor.model import NotApplicable, Unavailable
 from tfdoctor.probes.interpreter import FREEZE, Distributions, canonical
 from tfdoctor.probes.platform import Platform
 from tfdoctor.tables import Tables
-from tfdoctor.tables.rows import TfRelease
+from tfdoctor.tables.tf_rows import TfRelease
 
 
 @dataclass(frozen=True)

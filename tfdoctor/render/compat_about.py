@@ -8,7 +8,9 @@ from typing import Optional
 from tfdoctor.fitting.asked import Asked
 from tfdoctor.i18n import _
 from tfdoctor.tables import Tables, driver_branch_of
-from tfdoctor.tables.rows import ComputeCapability, DeviceBaseline, DriverBranch, Gpu, Instance, NodeBaseline, OtherGpu
+from tfdoctor.tables.cuda_rows import DriverBranch
+from tfdoctor.tables.hardware_rows import ComputeCapability, Gpu, Instance, OtherGpu
+from tfdoctor.tables.limit_rows import DeviceBaseline, NodeBaseline
 
 
 def lines(tables: Tables, asked: Asked) -> list[str]:

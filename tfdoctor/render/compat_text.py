@@ -13,7 +13,7 @@ from tfdoctor.fitting.asked import Asked
 from tfdoctor.i18n import _
 from tfdoctor.render import compat_about
 from tfdoctor.tables import Tables
-from tfdoctor.tables.rows import TfRelease
+from tfdoctor.tables.tf_rows import TfRelease
 
 _COLOURS = {"yes": "32", "unknown": "33", "no": "31"}
 

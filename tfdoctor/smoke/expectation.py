@@ -12,7 +12,7 @@ from tfdoctor.probes.smoke import SmokeResults
 from tfdoctor.smoke.nccl import transports
 from tfdoctor.smoke.results import Sample, SmokeResult, bus_bandwidth
 from tfdoctor.tables import Tables
-from tfdoctor.tables.rows import Gpu as GpuRow
+from tfdoctor.tables.hardware_rows import Gpu as GpuRow
 
 LARGE = 16 * 1024 * 1024  # bytes; from here on an AllReduce is bound by bandwidth and not by latency
 

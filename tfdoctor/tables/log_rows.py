@@ -1,4 +1,4 @@
-"""The rows by which a log is read: the known messages, and the causes that they can mean."""
+"""The rows by which a log is read: known messages and the causes that they can mean, error codes, Xids."""
 
 from __future__ import annotations
 
@@ -82,3 +82,32 @@ class KnownCause(Row):
     clues: tuple[Clue, ...]
     mild: tuple[Condition, ...]
     formerly: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ErrorCode(Row):
+    """An error code: ``api`` is cuda-driver, cuda-runtime, cudnn, cublas, nccl or nvml."""
+
+    api: str
+    name: str
+    value: int
+    meaning: str
+    advice: str
+
+
+@dataclass(frozen=True)
+class Xid(Row):
+    """A kernel-log Xid.
+
+    ``severity``: fatal (the GPU is unusable until reset, or hardware has failed), error (the job was lost),
+    warning (look at it), info. ``blame``: application, driver, hardware, link or unknown. ``action`` is what
+    to do first and ``then`` what to do if it comes back, both in plain words.
+    """
+
+    xid: int
+    name: str
+    what: str
+    severity: str
+    blame: str
+    action: str
+    then: str

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Optional
 
-from tfdoctor.tables.rows import Gpu
+from tfdoctor.tables.hardware_rows import Gpu
 
 _NOISE = {
     "nvidia",

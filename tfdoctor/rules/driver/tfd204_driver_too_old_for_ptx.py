@@ -15,7 +15,9 @@ from tfdoctor.probes.platform import Platform
 from tfdoctor.probes.tensorflow import TensorFlow
 from tfdoctor.rules._hints import listed, older
 from tfdoctor.tables import Tables, driver_branch_of
-from tfdoctor.tables.rows import PtxIsa, TfRelease, as_text
+from tfdoctor.tables.cuda_rows import PtxIsa
+from tfdoctor.tables.gpu_code import as_text
+from tfdoctor.tables.tf_rows import TfRelease
 
 
 # A warning and no obstacle: TensorFlow lists the GPU all the same, and that its kernels fail then was not seen on hardware.

@@ -14,7 +14,7 @@ from tfdoctor.probes.gpu_machine import GpuMachine
 from tfdoctor.probes.nvml import Gpus
 from tfdoctor.probes.surroundings import Cloud, Container, Job
 from tfdoctor.tables import Tables
-from tfdoctor.tables.rows import Instance
+from tfdoctor.tables.hardware_rows import Instance
 
 
 @rule("TFD126", Severity.WARNING, caused_by=("TFD102", "TFD103", "TFD105"))

@@ -16,7 +16,7 @@ from tfdoctor.probes.nvml import Gpus
 from tfdoctor.probes.tensorflow import TensorFlow
 from tfdoctor.rules.tensorflow._arch import pair
 from tfdoctor.tables import Tables
-from tfdoctor.tables.rows import TfDefect
+from tfdoctor.tables.tf_rows import TfDefect
 
 #: Ids in compat/tf_defects.json of releases whose and-cuda extra installs, and yet is not used.
 _NOT_FOUND = ("runpath-lacks-cusolver", "runpath-lacks-libraries", "and-cuda-uninstallable")

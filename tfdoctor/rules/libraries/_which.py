@@ -19,7 +19,7 @@ from tfdoctor.probes.surroundings import Container
 from tfdoctor.probes.tensorflow import TensorFlow
 from tfdoctor.probes.toolkits import Toolkits
 from tfdoctor.tables import Tables, fits
-from tfdoctor.tables.rows import TfRelease
+from tfdoctor.tables.tf_rows import TfRelease
 
 GENERIC = "cuda-library-missing"
 

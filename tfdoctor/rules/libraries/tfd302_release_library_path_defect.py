@@ -18,7 +18,7 @@ from tfdoctor.probes.toolkits import Toolkits
 from tfdoctor.rules.libraries._fixes import path_defect, search_path, with_extra
 from tfdoctor.rules.libraries._which import Situation, searched, toolkit_majors
 from tfdoctor.tables import Tables
-from tfdoctor.tables.rows import TfDefect
+from tfdoctor.tables.tf_rows import TfDefect
 
 
 @rule("TFD302", Severity.ERROR, blocks=True)

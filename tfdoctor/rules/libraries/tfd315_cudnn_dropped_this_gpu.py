@@ -17,7 +17,7 @@ from tfdoctor.rules.libraries._cudnn import Cudnn, cuda_of, loaded
 from tfdoctor.rules.libraries._fixes import OLD_GPU_CUDNN, below
 from tfdoctor.rules.tensorflow._arch import Fit, fit
 from tfdoctor.tables import Tables, fits
-from tfdoctor.tables.rows import CudnnSupport
+from tfdoctor.tables.cuda_rows import CudnnSupport
 
 
 @rule("TFD315", Severity.ERROR)

@@ -7,7 +7,7 @@ from typing import Optional
 
 from tfdoctor.probes.platform import Platform
 from tfdoctor.tables import Tables
-from tfdoctor.tables.rows import TfRelease
+from tfdoctor.tables.tf_rows import TfRelease
 
 #: platform.system of the facts -> system of the tables.
 _SYSTEM = {"darwin": "macos"}

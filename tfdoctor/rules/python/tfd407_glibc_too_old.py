@@ -16,7 +16,7 @@ from tfdoctor.probes.tensorflow import TensorFlow
 from tfdoctor.rules.python._wheels import pythons, tag
 from tfdoctor.rules.tensorflow._requirements import vendor_or_conda
 from tfdoctor.tables import Tables
-from tfdoctor.tables.rows import TfRelease
+from tfdoctor.tables.tf_rows import TfRelease
 
 
 @rule("TFD407", Severity.ERROR, blocks=True)

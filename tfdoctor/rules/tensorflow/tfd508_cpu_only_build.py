@@ -15,7 +15,7 @@ from tfdoctor.probes.platform import Platform
 from tfdoctor.probes.tensorflow import TensorFlow
 from tfdoctor.rules.libraries._fixes import install_extra
 from tfdoctor.tables import Tables
-from tfdoctor.tables.rows import SystemSupport
+from tfdoctor.tables.tf_rows import SystemSupport
 
 
 @rule("TFD508", Severity.ERROR, caused_by=("TFD503", "TFD506", "TFD507"), blocks=True)

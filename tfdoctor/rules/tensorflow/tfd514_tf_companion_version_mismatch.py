@@ -16,7 +16,7 @@ from tfdoctor.probes.interpreter import Distributions, Interpreter
 from tfdoctor.probes.tensorflow import TensorFlow
 from tfdoctor.rules.tensorflow._requirements import parsed, stated, vendor_or_conda
 from tfdoctor.tables import Tables, fits
-from tfdoctor.tables.rows import Companion
+from tfdoctor.tables.tf_rows import Companion
 
 #: What TensorFlow itself asks for, where being outside of the range shows (others are judged by rules of their own).
 _OWN = ("numpy", "protobuf", "ml-dtypes", "h5py", "tensorboard", "tensorflow-estimator", "gast")

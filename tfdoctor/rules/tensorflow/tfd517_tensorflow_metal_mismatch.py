@@ -13,7 +13,7 @@ from tfdoctor.probes.platform import Platform
 from tfdoctor.probes.tensorflow import TensorFlow
 from tfdoctor.rules.tensorflow._requirements import between, parsed
 from tfdoctor.tables import Tables, fits
-from tfdoctor.tables.rows import Plugin
+from tfdoctor.tables.tf_rows import Plugin
 
 
 @rule("TFD517", Severity.ERROR)

@@ -20,9 +20,13 @@ from typing import Any
 
 import site_build
 
+from tfdoctor.probes.target_child import IMPORTS
+
 TF_2_15 = {
     **{k: v for k, v in site_build.TENSORFLOW.items() if k.endswith((".py", ".so"))},
     "tensorflow/python/platform/build_info.py": "build_info = {'is_cuda_build': False, 'is_rocm_build': False}\n",
+    # What TensorFlow imports of others; NumPy is a wheel of its own here.
+    **{f"{module.replace('.', '/')}/__init__.py": "" for module in IMPORTS.values() if module != "numpy"},
 }
 REQUIRES = ("keras<2.16,>=2.15.0", "numpy<2.0.0,>=1.23.5")
 

@@ -5,33 +5,36 @@ from __future__ import annotations
 import contextlib
 import os
 import subprocess
+import sys
 from typing import Optional
 
 # Reads "+ GROUP" and "- GROUP" until its input ends, as it does when whoever writes is gone, and then kills what is left.
 WATCH = """\
-watched=
-while read -r sign group; do
-    left=
-    for one in $watched; do [ "$one" = "$group" ] || left="$left $one"; done
-    watched=$left
-    [ "$sign" = - ] || watched="$watched $group"
-done
-for group in $watched; do kill -s KILL -- "-$group"; done
+import os, signal, sys
+watched = set()
+for line in sys.stdin:
+    sign, group = line.split()
+    (watched.add if sign == "+" else watched.discard)(int(group))
+for group in watched:
+    try:
+        os.killpg(group, signal.SIGKILL)
+    except OSError:
+        pass
 """
 
 
 class Guard:
-    """A shell that outlives us by a moment and kills the process groups that we still watched then.
+    """A process that outlives us by a moment and kills the process groups that we still watched then.
 
-    It works for programs of any kind, and for what they started. Where there is no shell (Windows, some images) there is no
-    guard: a child that hangs then stays, since its time limit ends with us."""
+    It works for programs of any kind, and for what they started. On Windows there is no guard: a child that hangs then stays,
+    since its time limit ends with us."""
 
     def __init__(self) -> None:
-        self._shell: Optional[subprocess.Popen[bytes]] = None
+        self._process: Optional[subprocess.Popen[bytes]] = None
         if os.name == "posix":
             with contextlib.suppress(OSError):
-                self._shell = subprocess.Popen(
-                    ["/bin/sh", "-c", WATCH],
+                self._process = subprocess.Popen(
+                    [sys.executable, "-I", "-S", "-c", WATCH],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
@@ -48,14 +51,14 @@ class Guard:
 
     def close(self) -> None:
         """Nothing is left to be watched."""
-        if self._shell is not None and self._shell.stdin is not None:
+        if self._process is not None and self._process.stdin is not None:
             with contextlib.suppress(OSError):
-                self._shell.stdin.close()
+                self._process.stdin.close()
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self._shell.wait(1.0)
+                self._process.wait(1.0)
 
     def _say(self, line: str) -> None:
-        if self._shell is not None and self._shell.stdin is not None:
-            with contextlib.suppress(OSError, ValueError):  # the shell was killed, or closed
-                self._shell.stdin.write(line.encode())
-                self._shell.stdin.flush()
+        if self._process is not None and self._process.stdin is not None:
+            with contextlib.suppress(OSError, ValueError):  # it was killed, or closed
+                self._process.stdin.write(line.encode())
+                self._process.stdin.flush()

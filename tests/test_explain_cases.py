@@ -6,12 +6,12 @@ import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 import pytest
 
 from tfdoctor.known_errors import Catalogue, Explanation, explain
-from tfdoctor.logs.given import key_of, understand
+from tfdoctor.logs.given import KEYS, understand
 
 #: Shares that were reached on these reports; lower ones are a step back.
 FIRST, AMONG_THREE, NAMED = 0.95, 0.99, 1.0
@@ -23,6 +23,12 @@ def reports() -> list[dict[str, Any]]:
     if not path.is_file():
         pytest.skip("no reports beside this checkout")
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def key_of(name: str) -> Optional[str]:
+    """The key that a report's own name for it stands for: `tf` is tensorflow, `n_gpus` gpus, `install_method` install."""
+    other = {"tf": "tensorflow", "n_gpus": "gpus", "install_method": "install"}.get(name, name)
+    return other if other in KEYS else None
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Callable, Optional
+from typing import Callable
 
 from tfdoctor.i18n import _
 from tfdoctor.model import BadInput
@@ -190,9 +190,3 @@ _EXAMPLES: Mapping[str, str] = {
 
 #: The keys that --given reads.
 KEYS: tuple[str, ...] = tuple(_READERS)
-
-
-def key_of(name: str) -> Optional[str]:
-    """The key that a report's own name for it stands for: `tf` is tensorflow, `n_gpus` gpus, `install_method` install."""
-    other = {"tf": "tensorflow", "n_gpus": "gpus", "install_method": "install"}.get(name, name)
-    return other if other in _READERS else None

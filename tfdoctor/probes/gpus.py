@@ -1,4 +1,4 @@
-"""The driver, every GPU and how they are joined: from NVML, nvidia-smi or CUDA, and where the sources disagree."""
+"""NVML, the driver, every GPU and how they are joined: from NVML, nvidia-smi or CUDA, and where the sources disagree."""
 
 from __future__ import annotations
 
@@ -24,6 +24,14 @@ if TYPE_CHECKING:
 
 # With these NVML says that no driver runs here, which is not the same as "could not look".
 NO_DRIVER = ("driver-not-loaded", "library-missing")
+
+
+@probe
+def nvml(host: Host) -> Nvml:
+    """Ask NVML, in a child; a recording has its answer in nvml.json. An NVML that failed is a fact, not "could not look"."""
+    from tfdoctor.probes.parse import nvml_answer
+
+    return nvml_answer.nvml_of(host.nvml())
 
 
 @probe

@@ -1,13 +1,10 @@
-"""NVML, and the facts that it or nvidia-smi tells: the driver, every GPU, how they are joined (looked at in gpus.py)."""
+"""The facts that NVML or nvidia-smi tells: whether NVML came up, the driver, every GPU, how they are joined. gpus.py looks at them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Optional
-
-from tfdoctor.engine import probe
-from tfdoctor.host import Host
 
 
 @dataclass(frozen=True)
@@ -200,11 +197,3 @@ class Topology:
     levels: Mapping[tuple[int, int], str]
     p2p: Mapping[tuple[int, int], str]
     source: str
-
-
-@probe
-def nvml(host: Host) -> Nvml:
-    """Ask NVML, in a child; a recording has its answer in nvml.json. An NVML that failed is a fact, not "could not look"."""
-    from tfdoctor.probes.parse.nvml_answer import nvml_of
-
-    return nvml_of(host.nvml())

@@ -32,7 +32,6 @@ HOSTS = REPOSITORY / "tests" / "hosts"
 ENVIRONMENT = "/home/user/venv"  # what the recorded interpreter's environment is called
 OWN = ("/usr/local/cuda", "/opt/", "/var/lib/dpkg", "/var/lib/rpm")  # of the machine that runs this
 STAND_IN = "/tmp/stand-in"  # what the folder of the stand-in libraries is called
-SITE = f"{ENVIRONMENT}/lib/python3.11/site-packages"
 INTEL = "/sys/bus/pci/devices/0000:00:02.0"
 Change = Callable[[Path], None]
 
@@ -112,88 +111,82 @@ def one(device: str, **more: Any) -> dict[str, Any]:
 
 def stands() -> dict[str, Stand]:
     """Every stand-in machine by name; the name tells system, card, TensorFlow and what is wrong."""
-    pair_files, pair_links = wide("0000:01:00.0", "0000:02:00.0", device="0x2204", device_class="0x030000")
+    return {**one_card(), **several_cards(), **without_driver()}
+
+
+def one_card() -> dict[str, Stand]:
+    """Machines with one GPU and a loaded driver."""
+    loaded = driver("550.54.14")
+    ampere = one("0x2204", **loaded)
+    volta = one("0x1db1", **loaded)
+    a100 = one("0x20b2", **loaded)
+    hidden = {"CUDA_VISIBLE_DEVICES": ""}
+    old = one("0x2204", **driver("470.82.01"))
+    return {
+        "ubuntu-rtx3090-tf2.20-healthy": Stand(fake_nvml.rtx3090(), "rc-2200", **ampere),
+        "ubuntu-rtx3090-tf2.21-library-path": Stand(fake_nvml.rtx3090(), "rc-2210", **ampere),
+        "ubuntu-rtx3090-tf2.21-no-cuda-wheels": Stand(fake_nvml.rtx3090(), "tf221", **ampere),
+        "ubuntu-rtx3090-tf2.20-hidden": Stand(fake_nvml.rtx3090(), "rc-2200", variables=hidden, **ampere),
+        "ubuntu-rtx3090-driver470-tf2.17": Stand(fake_nvml.old_driver(), "rc-2171", **old),
+        "ubuntu-rtx3090-library-kernel-mismatch": Stand(
+            fake_nvml.init_fails(18), "rc-2200", cuda={"init": 803}, **ampere
+        ),
+        "ubuntu-v100-tf2.20-cudnn-dropped": Stand(fake_nvml.v100(), "rc-2200", **volta),
+        "ubuntu-v100-tf2.21-cudnn-dropped": Stand(fake_nvml.v100(), "rc-2210", **volta),
+        "ubuntu-gtx1080-tf2.17-healthy": Stand(fake_nvml.gtx1080(), "rc-2171", **one("0x1b80", **loaded)),
+        "ubuntu-a100-mig-tf2.20": Stand(fake_nvml.a100_mig(), "rc-2200", **a100),
+        "ubuntu-a100-ecc-errors": Stand(fake_nvml.ecc_errors(), "rc-2200", **a100),
+        "ubuntu-a100-row-remap-pending": Stand(fake_nvml.row_remap_pending(), "rc-2200", **a100),
+        "cloud-t4-tf2.20": Stand(fake_nvml.t4(), "rc-2200", **one("0x1eb8", **loaded)),
+    }
+
+
+def several_cards() -> dict[str, Stand]:
+    """Machines with two GPUs, and with eight behind NVSwitch."""
+    files, links = wide("0000:01:00.0", "0000:02:00.0", device="0x2204", device_class="0x030000")
+    two = {**bare(), **files, **driver("550.54.14"), "/dev/nvidia1": ""}
     buses = ("19", "3b", "4c", "5d", "9b", "bb", "cb", "db")
     eight_files, eight_links = wide(*(f"0000:{b}:00.0" for b in buses), device="0x2330")
     switch_files, switch_links = wide(
         *(f"0000:{b:02x}:00.0" for b in range(5, 9)), device="0x22a3", device_class="0x068000", first=10
     )
-    nodes = {f"/dev/nvidia{n}": "" for n in range(8)}
+    eight = {**bare(), **eight_files, **{f"/dev/nvidia{n}": "" for n in range(8)}}
     waiting = {f"gpu.{n}.fabric": "1 0 0" for n in range(8)}
-    loaded = driver("550.54.14")
-    docker = {
-        "/proc/self/cgroup": "0::/\n",
-        "/proc/self/mountinfo": "25 1 0:52 / / rw,relatime - overlay overlay rw,lowerdir=/var/lib/docker/overlay2/l/A\n",
-    }
-    ampere = one("0x2204", **loaded)
     return {
-        "ubuntu-rtx3090-tf2.20-healthy": Stand(fake_nvml.rtx3090(), "rc-2200", **ampere),
-        "ubuntu-rtx3090-tf2.21-library-path": Stand(fake_nvml.rtx3090(), "rc-2210", **ampere),
-        "ubuntu-rtx3090-tf2.20-hidden": Stand(
-            fake_nvml.rtx3090(), "rc-2200", variables={"CUDA_VISIBLE_DEVICES": ""}, **ampere
-        ),
-        "ubuntu-2xrtx3090-tf2.16.1-library-path": Stand(
-            fake_nvml.rtx3090_pair(),
-            "rc-2161",
-            {**bare(), **pair_files, **loaded, "/dev/nvidia1": ""},
-            links=pair_links,
-        ),
-        "ubuntu-v100-tf2.20-cudnn-dropped": Stand(fake_nvml.v100(), "rc-2200", **one("0x1db1", **loaded)),
-        "ubuntu-v100-tf2.21-cudnn-dropped": Stand(fake_nvml.v100(), "rc-2210", **one("0x1db1", **loaded)),
-        "ubuntu-gtx1080-tf2.17-healthy": Stand(fake_nvml.gtx1080(), "rc-2171", **one("0x1b80", **loaded)),
-        "ubuntu-rtx3090-driver470-tf2.17": Stand(
-            fake_nvml.old_driver(), "rc-2171", **one("0x2204", **driver("470.82.01"))
-        ),
-        "ubuntu-rtx3090-library-kernel-mismatch": Stand(
-            fake_nvml.init_fails(18), "rc-2200", cuda={"init": 803}, **one("0x2204", **loaded)
-        ),
-        "ubuntu-rtx3090-nouveau": Stand(
-            None,
-            "rc-2200",
-            {**unloaded(), **ampere["tree"], "/proc/driver": None, "/proc/modules": "nouveau 1 1 - Live 0x0\n"},
-            links={k: v for k, v in ampere["links"].items() if not k.endswith("/driver")},
-        ),
-        "docker-rtx3090-without-gpus": Stand(
-            None,
-            "rc-2200",
-            {
-                **unloaded(),
-                **ampere["tree"],
-                **docker,
-                "/.dockerenv": "",
-                "/proc/driver": None,
-                "/proc/modules": str(trees.WORKSTATION["/proc/modules"]),
-            },
-            links=ampere["links"],
-        ),
-        "ubuntu-a100-mig-tf2.20": Stand(fake_nvml.a100_mig(), "rc-2200", **one("0x20b2", **loaded)),
+        "ubuntu-2xrtx3090-tf2.16.1-library-path": Stand(fake_nvml.rtx3090_pair(), "rc-2161", two, links=links),
+        "ubuntu-2xrtx3090-one-lost": Stand(fake_nvml.lost_gpu(), "rc-2200", two, links=links, cuda={"count": 1}),
         "ubuntu-8xh100-tf2.20-driver550": Stand(
-            fake_nvml.h100x8(),
-            "rc-2200",
-            {**bare(), **eight_files, **loaded, **nodes},
-            links=eight_links,
+            fake_nvml.h100x8(), "rc-2200", {**eight, **driver("550.54.14")}, links=eight_links
         ),
         "ubuntu-8xh100-tf2.20-no-fabric-manager": Stand(
             fake_nvml.h100x8().but({"driver": "570.133.20", "cuda_driver": 12080, **waiting}),
             "rc-2200",
-            {**bare(), **eight_files, **switch_files, **driver("570.133.20"), **nodes, "/proc/1/comm": "systemd\n"},
+            {**eight, **switch_files, **driver("570.133.20"), "/proc/1/comm": "systemd\n"},
             links={**eight_links, **switch_links},
             cuda={"init": 802},
         ),
-        "ubuntu-2xrtx3090-one-lost": Stand(
-            fake_nvml.lost_gpu(),
-            "rc-2200",
-            {**bare(), **pair_files, **loaded, "/dev/nvidia1": ""},
-            links=pair_links,
-            cuda={"count": 1},
+    }
+
+
+def without_driver() -> dict[str, Stand]:
+    """Machines in which no NVIDIA driver can be reached."""
+    card = one("0x2204")
+    here = {**unloaded(), **card["tree"], "/proc/driver": None}
+    docker = {
+        "/.dockerenv": "",
+        "/proc/self/cgroup": "0::/\n",
+        "/proc/self/mountinfo": "25 1 0:52 / / rw,relatime - overlay overlay rw,lowerdir=/var/lib/docker/overlay2/l/A\n",
+        "/proc/modules": str(trees.WORKSTATION["/proc/modules"]),
+    }
+    no_driver = {k: v for k, v in card["links"].items() if not k.endswith("/driver")}
+    return {
+        "ubuntu-rtx3090-nouveau": Stand(
+            None, "rc-2200", {**here, "/proc/modules": "nouveau 1 1 - Live 0x0\n"}, links=no_driver
         ),
-        "ubuntu-a100-ecc-errors": Stand(fake_nvml.ecc_errors(), "rc-2200", **one("0x20b2", **loaded)),
-        "ubuntu-a100-row-remap-pending": Stand(fake_nvml.row_remap_pending(), "rc-2200", **one("0x20b2", **loaded)),
-        "cloud-t4-tf2.20": Stand(fake_nvml.t4(), "rc-2200", **one("0x1eb8", **loaded)),
+        "docker-rtx3090-without-gpus": Stand(None, "rc-2200", {**here, **docker}, links=card["links"]),
         "ubuntu-cpu-only-tf2.21": Stand(
             None, "tf221", {**unloaded(), **empty_bus()}, links={INTEL: f"{trees.PCI}/0000:00:02.0"}
         ),
-        "ubuntu-rtx3090-tf2.21-no-cuda-wheels": Stand(fake_nvml.rtx3090(), "tf221", **ampere),
     }
 
 

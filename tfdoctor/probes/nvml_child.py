@@ -20,6 +20,7 @@ import re
 import sys
 import threading
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Callable, Optional
 
@@ -104,17 +105,16 @@ def main() -> None:
         "error": "the process that asked NVML ended before it had all answers",
     }
     emit(died)
-    count = answer["count"] or 0
     gpus: dict[int, dict[str, Any]] = {}
     handles: dict[int, Any] = {}
     side_by_side(
-        [lambda i=i: look_at(nvml, i, gpus, handles) for i in range(count)],  # type: ignore[misc]
+        [partial(look_at, nvml, index, gpus, handles) for index in range(answer["count"] or 0)],
         lambda: emit({**died, "gpus": in_order(gpus)}),
     )
     answer["gpus"] = in_order(gpus)
     pairs: dict[int, list[list[Any]]] = {}
     side_by_side(
-        [lambda i=i: pairs.update({i: pairs_of(nvml, i, handles)}) for i in sorted(handles)],  # type: ignore[misc]
+        [partial(look_at_pairs, nvml, index, handles, pairs) for index in sorted(handles)],
         lambda: emit({**died, "gpus": answer["gpus"]}),
     )
     answer["pairs"] = [pair for i in sorted(pairs) for pair in pairs[i]]
@@ -497,9 +497,9 @@ QUESTIONS: tuple[Callable[[Asker, Any], dict[str, Any]], ...] = (
 )  # fmt: skip
 
 
-def pairs_of(nvml: Any, index: int, handles: dict[int, Any]) -> list[list[Any]]:
-    """How this GPU is joined to each one after it."""
-    found = []
+def look_at_pairs(nvml: Any, index: int, handles: dict[int, Any], pairs: dict[int, list[list[Any]]]) -> None:
+    """Ask how this GPU is joined to each one after it."""
+    pairs[index] = []
     for other in sorted(h for h in handles if h > index):
         asker = Asker(nvml)
         both = (handles[index], handles[other])
@@ -509,8 +509,7 @@ def pairs_of(nvml: Any, index: int, handles: dict[int, Any]) -> list[list[Any]]:
             statuses = [asker.ask("nvmlDeviceGetP2PStatus", *both, which) for which in (0, 2)]
         except GpuLost:
             continue
-        found.append([index, other, level, *statuses])
-    return found
+        pairs[index].append([index, other, level, *statuses])
 
 
 def text(value: Any) -> Optional[str]:

@@ -15,8 +15,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
-from typing import Any, Callable, Optional
+from typing import Any, Optional
 
 from tfdoctor import __version__, recorded_files
 from tfdoctor.children import Completed, Promise
@@ -29,6 +30,7 @@ from tfdoctor.probes.environment import reduced
 from tfdoctor.probes.fabric import PID_FILES, Fabric
 from tfdoctor.probes.interpreter import Distributions
 from tfdoctor.probes.kernel_driver import KernelModuleFile
+from tfdoctor.probes.looking import if_told
 from tfdoctor.probes.platform import Platform, Shm
 from tfdoctor.scrub import Scrubber
 
@@ -123,7 +125,8 @@ def record(live: LiveHost, folder: str) -> tuple[str, ...]:
     from tfdoctor.checkup import facts_of
 
     check_folder(folder)
-    asked = [Promise(name, lambda name=name: _quietly(lambda: live.capture(name))) for name in CAPTURES]  # type: ignore[misc]
+    # What could not be looked at is left out: a recording that lacks the part says the same.
+    asked = [Promise(name, partial(if_told, live.capture, name)) for name in CAPTURES]
     host = NotingHost(live)
     facts = facts_of(host)
     facts.look_at_all()
@@ -179,9 +182,9 @@ class _Recording:
         self._scrub = Scrubber.of(host.inner)
         self._captures = {n: c for n, c in captures.items() if c is not None}
         self._programs_absent = [n for n in CAPTURES if n not in self._captures and _lacks(host.inner, n)]
-        self._nvml = _quietly(host.nvml)
-        self._target = _quietly(host.target_answer)
-        self._environment = reduced(_quietly(host.env) or {})
+        self._nvml = if_told(host.nvml)
+        self._target = if_told(host.target_answer)
+        self._environment = reduced(if_told(host.env) or {})
         for known in (self._nvml, self._target, self._environment):
             self._scrub.learn_value(known)
         for done in self._captures.values():
@@ -249,8 +252,8 @@ class _Recording:
 
     def _device_lines(self) -> Iterator[str]:
         """As `ls -ln` prints them: everything of /dev itself, so that a name that is not there was not there."""
-        for path in _quietly(lambda: self._host.inner.glob("/dev/*")) or ():
-            stat = _quietly(lambda path=path: self._host.inner.stat(path))  # type: ignore[misc]
+        for path in if_told(self._host.inner.glob, "/dev/*") or ():
+            stat = if_told(self._host.inner.stat, path)
             if stat is not None and (stat.kind == "char" or path in self._notes.stats):
                 letter = {"char": "c", "dir": "d", "file": "-"}.get(stat.kind, "?")
                 bits = stat_module.filemode(stat.mode)[1:]
@@ -301,7 +304,7 @@ class _Recording:
             if self._may_keep(path):
                 self._place(root, path).write_bytes(recorded_files.kept(path, data, self._scrub, groups))
         for path in sorted(others - set(files)):
-            stat = self._notes.stats.get(path) or _quietly(lambda path=path: self._host.inner.stat(path))  # type: ignore[misc]
+            stat = self._notes.stats.get(path) or if_told(self._host.inner.stat, path)
             if not self._may_keep(path) or stat is None:
                 continue
             if stat.kind == "dir":
@@ -328,14 +331,6 @@ def _freeze(installed: Distributions) -> str:
 
 def _json(value: Any) -> str:
     return json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
-
-
-def _quietly(look: Callable[[], Any]) -> Any:
-    """None where it could not be looked at: a recording then lacks the part, which says the same."""
-    try:
-        return look()
-    except Unavailable:
-        return None
 
 
 def _lacks(host: Host, name: str) -> bool:

@@ -54,7 +54,7 @@ def look_at_device_nodes(host: Host, platform: Optional[Platform]) -> DeviceNode
     groups: dict[int, str] = {}
     found = []
     for path in (*host.glob("/dev/nvidia*"), *OTHERS):
-        stat = if_told(lambda path=path: host.stat(path))  # type: ignore[misc]
+        stat = if_told(host.stat, path)
         if stat is None or stat.kind not in ("char", "file"):
             continue
         groups = groups or group.names(text(host, "/etc/group"))
@@ -63,5 +63,5 @@ def look_at_device_nodes(host: Host, platform: Optional[Platform]) -> DeviceNode
 
 
 def _node(host: Host, path: str, stat: Stat, groups: dict[int, str]) -> DeviceNode:
-    error = if_told(lambda: host.can_open(path))
+    error = if_told(host.can_open, path)
     return DeviceNode(path, stat.mode, stat.uid, stat.gid, stat.group or groups.get(stat.gid, ""), error)

@@ -71,7 +71,7 @@ def _listed(host: Host, pci: Optional[Pci], gpus: Optional[Gpus]) -> Optional[Gp
         return GpuMachine(_("{address} on the PCI bus").format(address=first), len(pci.nvidia_gpus), pci.source)
     if gpus is not None and len(gpus):
         return GpuMachine(_("the driver lists {count}").format(count=len(gpus)), len(gpus), gpus.source)
-    folders = if_told(lambda: host.glob("/proc/driver/nvidia/gpus/*"))
+    folders = if_told(host.glob, "/proc/driver/nvidia/gpus/*")
     if folders:
         return GpuMachine("/proc/driver/nvidia/gpus", len(folders), "/proc/driver/nvidia/gpus")
     return None

@@ -11,7 +11,7 @@ from tfdoctor.engine import probe
 from tfdoctor.host import Host
 from tfdoctor.i18n import _
 from tfdoctor.model import NotApplicable, Unavailable
-from tfdoctor.probes.looking import first_text, globbed, if_told, text
+from tfdoctor.probes.looking import first_text, globbed, if_told, is_there, text
 from tfdoctor.probes.parse import command_line, dpkg_status, modinfo, pcie, proc_driver, rpm_list
 from tfdoctor.probes.pci import SYSFS, Pci, bridges_above, listed_above
 from tfdoctor.probes.platform import Platform
@@ -145,12 +145,12 @@ def look_at_kernel_driver(host: Host, platform: Optional[Platform]) -> KernelDri
 
 def _loaded_modules(host: Host) -> Optional[frozenset[str]]:
     """Those of KNOWN that are loaded; None where that cannot be told."""
-    listed = if_told(lambda: host.read("/proc/modules"))
+    listed = if_told(host.read, "/proc/modules")
     if listed is not None:
         return proc_driver.modules(listed) & KNOWN
-    if if_told(lambda: host.stat("/sys/module")) is None:
+    if if_told(host.stat, "/sys/module") is None:
         return None
-    return frozenset(n for n in KNOWN if if_told(lambda n=n: host.stat(f"/sys/module/{n}")) is not None)  # type: ignore[misc]
+    return frozenset(n for n in KNOWN if if_told(host.stat, f"/sys/module/{n}") is not None)
 
 
 @probe
@@ -165,7 +165,7 @@ def look_at_module_file(host: Host, platform: Platform) -> KernelModuleFile:
     path = next((p for p in files if p.startswith(f"/lib/modules/{kernel}/")), "")
     told = _modinfo(host, path) if path else {}
     headers = any(
-        if_told(lambda p=p: host.stat(p)) is not None  # type: ignore[misc]
+        if_told(host.stat, p) is not None
         for p in (f"/lib/modules/{kernel}/build", f"/usr/src/linux-headers-{kernel}", f"/usr/src/kernels/{kernel}")
     )
     return KernelModuleFile(
@@ -184,21 +184,21 @@ def _module_patterns() -> tuple[str, ...]:
 
 def _dkms_version(host: Host, kernel: str) -> str:
     """The version that DKMS built for this kernel: the highest name in /var/lib/dkms/nvidia*/VERSION/KERNEL."""
-    folders = if_told(lambda: host.glob(f"/var/lib/dkms/nvidia*/*/{kernel}")) or ()
+    folders = if_told(host.glob, f"/var/lib/dkms/nvidia*/*/{kernel}") or ()
     versions = [v for v in (f.split("/")[-2] for f in folders) if re.fullmatch(r"\d+(\.\d+)+", v, re.A)]
     return versions[0] if len(versions) == 1 else ""
 
 
 def _modinfo(host: Host, path: str) -> dict[str, str]:
     """What the module says of itself: the program knows every compression; without it a plain file is read."""
-    done = if_told(lambda: host.capture("modinfo.txt"))
+    done = if_told(host.capture, "modinfo.txt")
     told = modinfo.parse(done.stdout) if done is not None else {}
     if told.get("version") or not path.endswith(".ko"):
         return told
-    size = if_told(lambda: host.stat(path))
+    size = if_told(host.stat, path)
     if size is None or not 0 < size.size <= MOST_MODULE:
         return told
-    data = if_told(lambda: host.read_bytes(path, MOST_MODULE)) or b""
+    data = if_told(host.read_bytes, path, MOST_MODULE) or b""
     signer = {"signer": _("somebody (the name was not read)")} if modinfo.signed(data) else {}
     return {**modinfo.section(data), **signer}
 
@@ -220,20 +220,20 @@ def look_at_kernel_settings(host: Host, platform: Optional[Platform], pci: Optio
 def _secure_boot(host: Host) -> Optional[bool]:
     """The EFI variable's last byte. A machine whose sysfs shows firmware but no EFI starts without Secure Boot; an
     empty /sys/firmware is what containers show."""
-    variables = if_told(lambda: host.glob(f"{EFI}/efivars/SecureBoot-*"))
+    variables = if_told(host.glob, f"{EFI}/efivars/SecureBoot-*")
     for path in variables or ():
-        value = if_told(lambda path=path: host.read_bytes(path, 16))  # type: ignore[misc]
+        value = if_told(host.read_bytes, path, 16)
         if value is not None and len(value) >= 5:
             return value[4] == 1
-    other = if_told(lambda: host.glob("/sys/firmware/*"))
+    other = if_told(host.glob, "/sys/firmware/*")
     return False if other and not any(p == EFI for p in other) else None
 
 
 def _iommu_groups(host: Host) -> Optional[int]:
-    groups = if_told(lambda: host.glob("/sys/kernel/iommu_groups/*"))
+    groups = if_told(host.glob, "/sys/kernel/iommu_groups/*")
     if groups:
         return len(groups)
-    return 0 if if_told(lambda: host.stat("/sys/kernel")) is not None else None
+    return 0 if if_told(host.stat, "/sys/kernel") is not None else None
 
 
 def _acs_redirects(host: Host, pci: Optional[Pci]) -> Optional[int]:
@@ -243,12 +243,12 @@ def _acs_redirects(host: Host, pci: Optional[Pci]) -> Optional[int]:
     addresses = [gpu.address for gpu in pci.nvidia_gpus]
     if pci.source == SYSFS:
         bridges = {b for address in addresses for b in bridges_above(host, address)}
-        spaces = (if_told(lambda b=b: host.read_bytes(f"{b}/config", 4096)) for b in sorted(bridges))  # type: ignore[misc]
+        spaces = (if_told(host.read_bytes, f"{b}/config", 4096) for b in sorted(bridges))
         told = [on for on in (pcie.acs_redirects(s or b"") for s in spaces) if on is not None]
     else:
         from tfdoctor.probes.parse import lspci
 
-        listing = if_told(lambda: host.capture("lspci-vvv.txt"))
+        listing = if_told(host.capture, "lspci-vvv.txt")
         listed = lspci.parse(listing.stdout if listing else "")
         above = {d.address: d for gpu in listed if gpu.address in addresses for d in listed_above(gpu, listed)}
         told = [d.acs_redirect for d in above.values() if d.acs_redirect is not None]
@@ -290,17 +290,17 @@ def _library_patterns() -> tuple[str, ...]:
 
 def _packages(host: Host) -> tuple[Optional[dict[str, str]], tuple[str, ...], str]:
     """(name -> version, packages whose installation did not end, what told); (None, (), "") where nothing tells."""
-    status = if_told(lambda: host.read("/var/lib/dpkg/status"))
+    status = if_told(host.read, "/var/lib/dpkg/status")
     if status is not None:
         found = dpkg_status.parse(status)
         whole = {p.name: p.version for p in found if p.state in ("installed", "triggers-pending", "triggers-awaited")}
         unfinished = tuple(p.name for p in found if p.state in ("half-installed", "half-configured", "unpacked"))
         return whole, unfinished, "/var/lib/dpkg/status"
-    if if_told(lambda: host.stat("/var/lib/pacman/local")) is not None:
-        folders = if_told(lambda: host.glob("/var/lib/pacman/local/*nvidia*")) or ()
+    if if_told(host.stat, "/var/lib/pacman/local") is not None:
+        folders = if_told(host.glob, "/var/lib/pacman/local/*nvidia*") or ()
         named = (re.fullmatch(r"(.+)-([^-]+-[^-]+)", f.rpartition("/")[2]) for f in folders)
         return {m.group(1): m.group(2) for m in named if m}, (), "/var/lib/pacman/local"
-    done = if_told(lambda: host.capture("rpm-qa.txt"))
+    done = if_told(host.capture, "rpm-qa.txt")
     by_rpm = rpm_list.parse(done.stdout) if done is not None and done.code in (0, None) else None
     return by_rpm, (), "" if by_rpm is None else "rpm -qa"
 
@@ -310,5 +310,4 @@ def _fabric_manager(host: Host, packages: Optional[Mapping[str, str]]) -> Option
     for name, version in (packages or {}).items():
         if re.match(r"(?:nvidia|cuda-drivers)-fabric-?manager", name):
             return re.split(r"[-~+]", version.rpartition(":")[2])[0]
-    found = [if_told(lambda p=p: (host.stat(p),)) for p in FABRIC_MANAGER]  # type: ignore[misc]
-    return "" if all(f == (None,) for f in found) else None
+    return "" if all(is_there(host, path) is False for path in FABRIC_MANAGER) else None

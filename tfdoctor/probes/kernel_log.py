@@ -48,7 +48,7 @@ def _log(host: Host, worth_the_journal: bool) -> tuple[str, str]:
     done = host.capture("dmesg.txt")
     if done is not None and done.code in (0, None):
         return done.stdout, "dmesg"
-    journal = if_told(lambda: host.capture("journal.txt")) if host.live and worth_the_journal else None
+    journal = if_told(host.capture, "journal.txt") if host.live and worth_the_journal else None
     if journal is not None and journal.code == 0 and journal.stdout.strip():  # empty: this user may not read it
         return journal.stdout, "journalctl -k -b"
     if done is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Callable, Optional, TypeVar
+from typing import Any, Callable, Optional, TypeVar
 
 from tfdoctor.host import Host
 from tfdoctor.model import Unavailable
@@ -11,17 +11,22 @@ from tfdoctor.model import Unavailable
 T = TypeVar("T")
 
 
-def if_told(look: Callable[[], Optional[T]]) -> Optional[T]:
-    """What `look` saw; None when it saw nothing or could not look: for a value whose absence means "not told"."""
+def if_told(look: Callable[..., Optional[T]], *arguments: Any) -> Optional[T]:
+    """What `look(*arguments)` saw; None when it saw nothing or could not look: for a value whose absence means "not told"."""
     try:
-        return look()
+        return look(*arguments)
     except Unavailable:
         return None
 
 
+def is_there(host: Host, path: str) -> Optional[bool]:
+    """Whether there is something of this path; None when it could not be looked at."""
+    return if_told(lambda: host.stat(path) is not None)
+
+
 def text(host: Host, path: str) -> str:
     """The text of a file, stripped; "" when there is none or it could not be read."""
-    return (if_told(lambda: host.read(path)) or "").strip().strip("\0")
+    return (if_told(host.read, path) or "").strip().strip("\0")
 
 
 def first_text(host: Host, paths: Iterable[str]) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from tfdoctor.engine import probe
 from tfdoctor.host import Host
 from tfdoctor.i18n import _
 from tfdoctor.model import Unavailable
-from tfdoctor.probes.looking import if_told, text
+from tfdoctor.probes.looking import if_told, is_there, text
 from tfdoctor.probes.parse import pcie
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def _from_sysfs(host: Host, address: str) -> Optional[PciDevice]:
     vendor = _hex(text(host, f"{folder}/vendor"))
     if not _matters(vendor, device_class):
         return None
-    config = if_told(lambda: host.read_bytes(f"{folder}/config", 64)) if vendor == NVIDIA else None
+    config = if_told(host.read_bytes, f"{folder}/config", 64) if vendor == NVIDIA else None
     return PciDevice(
         address=address,
         vendor=vendor,
@@ -138,11 +138,11 @@ def bridges_above(host: Host, address: str) -> tuple[str, ...]:
 def _driver(host: Host, folder: str) -> Optional[str]:
     """The bound driver's name, "" when none is bound, None where it cannot be told."""
     link = f"{folder}/driver"
-    found = if_told(lambda: (host.stat(link),))
-    if found is None:
-        return None
+    there = is_there(host, link)
+    if not there:
+        return None if there is None else ""
     real = host.realpath(link).rpartition("/")[2]
-    return "" if found[0] is None else real if real != "driver" else None
+    return real if real != "driver" else None
 
 
 def _link(host: Host, folder: str) -> Optional[Link]:

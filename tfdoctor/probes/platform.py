@@ -151,7 +151,7 @@ def _system(host: Host, stated: Mapping[str, Any], told: Mapping[str, Any]) -> s
 
 def _has_dxg(host: Host) -> bool:
     """WSL2 with a kernel of the user's own making, whose name does not tell."""
-    return if_told(lambda: host.stat("/dev/dxg")) is not None
+    return if_told(host.stat, "/dev/dxg") is not None
 
 
 def _machine_name(name: str) -> str:
@@ -236,14 +236,14 @@ def _stale_segments(host: Host) -> tuple[list[str], int]:
     own = os.getuid() if hasattr(os, "getuid") else -1
     sizes = {}
     for path in host.glob(f"{SHM}/nccl-*"):
-        found = if_told(lambda path=path: host.stat(path))  # type: ignore[misc]
+        found = if_told(host.stat, path)
         if found is not None and found.uid == own and found.kind == "file":
             sizes[path] = found.size
     if not sizes:
         return [], 0
     mapped: set[str] = set()
     for maps in host.glob("/proc/[0-9]*/maps"):
-        lines = if_told(lambda maps=maps: host.read(maps)) or ""  # type: ignore[misc]
+        lines = if_told(host.read, maps) or ""
         mapped.update(line.split()[-1] for line in lines.splitlines() if f"{SHM}/nccl-" in line)
     stale = sorted(set(sizes) - mapped)
     return stale, sum(sizes[path] for path in stale)

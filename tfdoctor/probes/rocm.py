@@ -43,21 +43,21 @@ def look_at_rocm(host: Host, pci: Optional[Pci]) -> Rocm:
     driver = text(host, "/sys/module/amdgpu/version")
     source = NODES
     if not gpus:
-        done = if_told(lambda: host.capture("rocm-smi.json"))
+        done = if_told(host.capture, "rocm-smi.json")
         gpus, told = kfd.smi(done.stdout) if done is not None else ((), "")
         driver, source = driver or told, "rocm-smi" if gpus else "PCI"
     if not gpus and pci is None:
         raise Unavailable(_("neither the PCI bus nor ROCm could be asked for an AMD GPU"))
     if not gpus and pci is not None:
         gpus = tuple((d.name, "") for d in pci.amd_gpus)
-    libraries = if_told(lambda: globbed(host, HIP)) or ()
+    libraries = if_told(globbed, host, HIP) or ()
     return Rocm(_version(host), gpus, driver, bool(libraries), source)
 
 
 def _gpus(host: Host) -> tuple[tuple[str, str], ...]:
     """(name, gfx target) of each compute node that is a GPU."""
     found = []
-    for path in if_told(lambda: host.glob(f"{NODES}/*/properties")) or ():
+    for path in if_told(host.glob, f"{NODES}/*/properties") or ():
         target = kfd.gfx(text(host, path))
         if target:
             found.append((text(host, path.replace("/properties", "/name")), target))
@@ -65,5 +65,5 @@ def _gpus(host: Host) -> tuple[tuple[str, str], ...]:
 
 
 def _version(host: Host) -> str:
-    paths = ("/opt/rocm/.info/version", *(if_told(lambda: host.glob("/opt/rocm-*/.info/version")) or ()))
+    paths = ("/opt/rocm/.info/version", *(if_told(host.glob, "/opt/rocm-*/.info/version") or ()))
     return if_told(lambda: first_text(host, paths)[1].strip().partition("-")[0]) or ""

@@ -21,6 +21,12 @@ AZURE_TAG = "7783-7084-3265-9085-8269-3286-77"  # chassis asset tag of every Azu
 ASSET_TAGS = (AZURE_TAG, "OracleCloud.com", "HUAWEICLOUD")  # those that name a cloud; any other is its owner's own
 CLOUD_INIT = "/run/cloud-init/instance-data.json"
 WSL_LIBRARIES = "/usr/lib/wsl/lib"
+# Where a Linux driver puts the libcuda that WSL must not have.
+LINUX_LIBCUDA = (
+    "/usr/lib/x86_64-linux-gnu/libcuda.so*",
+    "/usr/lib/aarch64-linux-gnu/libcuda.so*",
+    "/usr/lib64/libcuda.so*",
+)
 
 
 @dataclass(frozen=True)
@@ -125,7 +131,7 @@ def _container_kind(host: Host, environment: Mapping[str, str]) -> tuple[str, st
 
 
 def _exists(host: Host, path: str) -> bool:
-    return if_told(lambda: host.stat(path)) is not None
+    return if_told(host.stat, path) is not None
 
 
 def _image_vendor(host: Host, environment: Mapping[str, str]) -> str:
@@ -142,21 +148,12 @@ def look_at_wsl(host: Host, platform: Platform, installed: Optional[InstalledDri
         raise NotApplicable(_("this is not WSL"))
     names = installed.packages if installed is not None else {}
     driver = re.compile(r"nvidia-driver|nvidia-dkms|nvidia-kernel|libnvidia-compute|libcuda1|cuda-drivers")
-    elsewhere = if_told(
-        lambda: globbed(
-            host,
-            (
-                "/usr/lib/x86_64-linux-gnu/libcuda.so*",
-                "/usr/lib/aarch64-linux-gnu/libcuda.so*",
-                "/usr/lib64/libcuda.so*",
-            ),
-        )
-    )
+    elsewhere = if_told(globbed, host, LINUX_LIBCUDA)
     return Wsl(
         version=platform.wsl,
         kernel=platform.kernel,
         dxg=host.stat("/dev/dxg") is not None,
-        libcuda=if_told(lambda: host.glob(f"{WSL_LIBRARIES}/libcuda.so*")) or (),
+        libcuda=if_told(host.glob, f"{WSL_LIBRARIES}/libcuda.so*") or (),
         linux_driver=tuple(sorted(n for n in names if driver.match(n))),
         linux_libcuda=tuple(p for p in elsewhere or () if not host.realpath(p).startswith("/usr/lib/wsl/")),
         source=f"{WSL_LIBRARIES}, /dev/dxg",

@@ -87,7 +87,7 @@ def toolkits(host: Host) -> Toolkits:
 
 
 def _places(host: Host) -> Iterator[str]:
-    looked = [if_told(lambda p=pattern: host.glob(p)) for pattern in PLACES]  # type: ignore[misc]
+    looked = [if_told(host.glob, pattern) for pattern in PLACES]
     globbed = [path for paths in looked for path in paths or ()]
     yield from sorted(globbed, key=lambda path: (path.count("/"), path))
     if not globbed and looked[0] is None:
@@ -106,7 +106,7 @@ def _toolkit(host: Host, place: str, real: str) -> Optional[Toolkit]:
     """The toolkit in a folder; None when there is none. A prefix shared with others (/usr, conda) needs an nvcc to be one."""
     nvcc = posixpath.join(place, "bin/nvcc")
     own = re.search(r"/cuda[^/]*(/[0-9.]+)?$", place) is not None
-    has_nvcc = bool(if_told(lambda: host.is_file(nvcc))) if own else host.is_file(nvcc)
+    has_nvcc = bool(if_told(host.is_file, nvcc)) if own else host.is_file(nvcc)
     if not has_nvcc and (not own or host.stat(place) is None):
         return None
     version, stated_by = _stated_version(host, place, real)
@@ -116,16 +116,16 @@ def _toolkit(host: Host, place: str, real: str) -> Optional[Toolkit]:
 
 
 def _has_libraries(host: Host, place: str) -> bool:
-    return any(if_told(lambda s=sub: host.stat(posixpath.join(place, s))) is not None for sub in ("lib64", "targets"))  # type: ignore[misc]
+    return any(if_told(host.stat, posixpath.join(place, sub)) is not None for sub in ("lib64", "targets"))
 
 
 def _stated_version(host: Host, place: str, real: str) -> tuple[str, str]:
     for name, read in (("version.json", parse_version_json), ("version.txt", parse_version_txt)):
-        found = read(if_told(lambda n=name: host.read(posixpath.join(place, n))) or "")  # type: ignore[misc]
+        found = read(if_told(host.read, posixpath.join(place, name)) or "")
         if found:
             return found, name
     for header in HEADERS:
-        data = if_told(lambda h=header: host.read_bytes(posixpath.join(place, h), MOST_HEADER)) or b""  # type: ignore[misc]
+        data = if_told(host.read_bytes, posixpath.join(place, header), MOST_HEADER) or b""
         found = parse_cuda_header(data.decode("utf-8", "replace"))
         if found:
             return found, "header"
@@ -260,5 +260,5 @@ def _elsewhere(host: Host, answer: Mapping[str, Any], toolkits: Optional[Toolkit
     ]
     taken = host.realpath(taken) if taken else ""
     for path in dict.fromkeys(places):
-        if host.realpath(path) != taken and if_told(lambda p=path: host.stat(p)) is not None:  # type: ignore[misc]
+        if host.realpath(path) != taken and if_told(host.stat, path) is not None:
             yield path

@@ -1,6 +1,7 @@
 """A real conda environment: packages of a channel, installed by a real conda client (py-rattler) under the name of conda.
 
 The client does what conda does with files: it links them from a cache, and keeps a record of each package in conda-meta.
+Not among what the tests install, since it crashes now and then: `pip install py-rattler` runs this.
 """
 
 from __future__ import annotations

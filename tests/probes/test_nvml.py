@@ -332,17 +332,16 @@ def test_crash(machine: Machine, function: str) -> None:
 
 
 def test_slow_gpus_are_asked_side_by_side(machine: Machine) -> None:
-    """A ratio within one run, so that a slow machine does not matter: eight times 0.4 s would be 3.2 s more."""
-    slow = {"slow.nvmlDeviceGetHandleByIndex_v2": 400}
-    machine.nvml(fake_nvml.h100x8().but(slow))
-    began = time.monotonic()
-    assert len(machine.facts().get(Gpus)) == 8
-    eight = time.monotonic() - began
-    machine.nvml(fake_nvml.system([fake_nvml.card_h100(0)]).but(slow))
-    began = time.monotonic()
-    assert len(machine.facts().get(Gpus)) == 1
-    one = time.monotonic() - began
-    assert eight - one < 8 * 0.4 * 0.6
+    """Eight GPUs that take 0.4 s each: one after the other would be 2.8 s more than one, in every one of three rounds."""
+    cards = {count: fake_nvml.system([fake_nvml.card_h100(i) for i in range(count)]) for count in (1, 8)}
+
+    def seconds(count: int) -> float:
+        machine.nvml(cards[count].but({"slow.nvmlDeviceGetHandleByIndex_v2": 400}))
+        began = time.monotonic()
+        assert len(machine.facts().get(Gpus)) == count
+        return time.monotonic() - began
+
+    assert any(seconds(8) - seconds(1) < 7 * 0.4 * 0.6 for _round in range(3))
 
 
 def test_answer_is_one_json_object_on_the_last_line(machine: Machine) -> None:

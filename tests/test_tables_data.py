@@ -350,6 +350,43 @@ def test_codes_are_unique_by_value_where_the_api_says_so():
         assert len(values) == len(set(values))
 
 
+def only_its_name(name: str, meaning: str) -> bool:
+    """Whether a meaning says no more than the code's name: "mps connection failed", or nothing."""
+    name, meaning = (re.sub(r"[^a-z0-9]", "", text.lower()) for text in (name, meaning))
+    return name.endswith(meaning)
+
+
+def test_a_name_spelt_out_is_no_meaning():
+    assert only_its_name("CUDA_ERROR_MPS_CONNECTION_FAILED", "mps connection failed")
+    assert only_its_name("cudaErrorMpsConnectionFailed", "MPS connection failed.")
+    assert only_its_name("NVML_ERROR_IN_USE", "")
+    assert not only_its_name("NVML_ERROR_IN_USE", "the GPU is in use")
+
+
+def test_every_code_is_explained():
+    unexplained = [row.name for row in TABLES.rows(ErrorCode) if only_its_name(row.name, row.meaning)]
+    assert not unexplained, (
+        "Write in compat/error_codes.json in plain words what has happened (meaning), and what somebody who runs "
+        "TensorFlow can do or look at (advice, empty where there is nothing), then run scripts/build_tables_doc.py, "
+        f"for: {', '.join(unexplained)}"
+    )
+
+
+def test_advice_on_a_code_is_more_than_its_meaning():
+    """Both are clauses: a sentence of TFD241 is made of each."""
+    for row in TABLES.rows(ErrorCode):
+        assert row.advice != row.meaning, row
+        assert not row.meaning.endswith(".") and not row.advice.endswith("."), row
+
+
+def test_a_code_means_the_same_in_the_driver_and_in_the_runtime():
+    driver, runtime = (
+        {row.value: (row.meaning, row.advice) for row in TABLES.rows(ErrorCode) if row.api == api}
+        for api in ("cuda-driver", "cuda-runtime")
+    )
+    assert not [value for value in driver.keys() & runtime.keys() if driver[value] != runtime[value]]
+
+
 def test_xids_say_what_to_do_unless_they_are_unused():
     for row in TABLES.rows(Xid):
         assert row.severity in ("fatal", "error", "warning", "info")

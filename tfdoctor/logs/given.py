@@ -120,6 +120,9 @@ def _gpu(value: str, tables: Tables) -> dict[str, str]:
         facts["compute_capability"] = ".".join(capability.groups())
     elif card is not None:
         facts["compute_capability"] = card.compute_capability
+    kind = re.search(r"\bgfx[0-9a-f]{3,4}\b", value)
+    if kind:
+        facts["gfx"] = kind.group()
     if re.search(r"laptop|mobile|max-q|\bmx ?\d{3}|\d{3,4}mx?\b", value, re.I):
         facts["laptop"] = "yes"
     return facts

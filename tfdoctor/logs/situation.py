@@ -109,6 +109,7 @@ def derived(situation: Situation, tables: Tables) -> dict[str, str]:
         ("cudnn_vs_build", _versions(facts.get("cudnn"), release.cudnn if release else None)),
         ("driver_vs_build", _driver(facts, release, tables)),
         ("gpu_vs_build", _gpu(facts.get("compute_capability"), release)),
+        ("gfx_in_list", _gfx(facts.get("gfx"), facts.get("gfx_glued"))),
         ("driver_pair", _pair(facts.get("kernel_driver"), facts.get("dso"))),
         ("memory_used_percent", _percent(facts.get("memory_used"), facts.get("memory_total"))),
         ("room", _room(facts)),
@@ -189,6 +190,14 @@ def _gpu(capability: Optional[str], release: Optional[TfRelease]) -> Optional[st
     if any(Version(c) <= have for c in release.ptx):
         return "ptx"
     return "newer" if code and have > max(code) else "older"
+
+
+def _gfx(have: Optional[str], glued: Optional[str]) -> Optional[str]:
+    """ "glued" when the AMD GPU's kind is one of two that a list of supported kinds runs together, else "other"."""
+    if have is None or glued is None:
+        return None
+    kind = have.replace(" ", "")
+    return "glued" if kind in re.findall(r"gfx[0-9a-f]+?(?=gfx|$)", glued) else "other"
 
 
 def _pair(kernel: Optional[str], library: Optional[str]) -> Optional[str]:

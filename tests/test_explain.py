@@ -469,7 +469,7 @@ def test_a_log_of_another_machine_leaves_this_one_out(tmp_path: Path) -> None:
         ("gpu=2x A10, 2x T4", {"gpus": "4"}),
         ("gpu=GeForce 940MX (cc 5.0)", {"compute_capability": "5.0", "laptop": "yes"}),
         ("gpu=none used", {"has_gpu": "no"}),
-        ("gpu=gfx701 (Hawaii)", {"vendor": "amd"}),
+        ("gpu=gfx701 (Hawaii)", {"vendor": "amd", "gfx": "gfx701"}),
         ("gpus=8", {"gpus": "8", "has_gpu": "yes"}),
         ("container=no", {"container": "no"}),
         ("install=pip in docker", {"container": "docker"}),
@@ -482,6 +482,47 @@ def test_what_people_write_is_understood(pair: str, facts: dict[str, str]) -> No
 @pytest.mark.parametrize("pair", ["python=3.9/3.10 tried", "tensorflow=1.13 to 2.1", "cuda=unknown", "driver="])
 def test_what_is_not_clear_is_not_taken(pair: str) -> None:
     assert not {"python", "tensorflow", "cuda", "driver"} & understand([pair], Tables()).keys()
+
+
+@pytest.mark.parametrize(
+    ("kind", "cause"),
+    [
+        ("gfx1100", "rocm-wheel-arch-list-bug"),
+        ("gfx1030", "rocm-wheel-arch-list-bug"),
+        ("gfx1102", "rocm-gpu-arch-unsupported"),
+    ],
+)
+def test_a_list_without_a_comma_is_to_blame_only_for_its_own_two_gpus(kind: str, cause: str) -> None:
+    listed = "The supported AMDGPU versions are gfx1030gfx1100, gfx900, gfx906."
+    assert first_cause(f"Ignoring visible gpu device (device: 0) with AMDGPU version : {kind}. {listed}\n") == cause
+    assert first_cause(listed + "\n", f"gpu=Radeon {kind}") == cause
+
+
+@pytest.mark.parametrize(("cudart", "known"), [("libcudart.so.10.1", False), ("cudart64_101.dll", False), ("libcudart.so.11.0", True)])
+def test_a_gpu_newer_than_the_cuda_of_the_build_starts_slowly(cudart: str, known: bool) -> None:
+    log = (
+        f"Successfully opened dynamic library {cudart}\n"
+        "pciBusID: 0000:73:00.0 name: GeForce RTX 3080 computeCapability: 8.6\n"
+    )
+    told = explained(log).answers[0]
+    assert (told.name == "gpu-arch-ptx-jit-slow-start") is not known
+    assert told.role == "harmless"  # nothing failed
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        ">>> import torch\n>>> import tensorflow as tf\nSegmentation fault (core dumped)\n",
+        "import cv2\nfrom tensorflow.keras import layers\n*** Error in `python3': free(): invalid pointer: 0x0 ***\n",
+        '$ python -c "import torch; import tensorflow"\nSegmentation fault\n',
+    ],
+)
+def test_a_crash_at_the_second_import_is_a_clash(log: str) -> None:
+    assert first_cause(log) == "imported-beside-clashing-library"
+
+
+def test_a_crash_of_tensorflow_alone_is_none() -> None:
+    assert first_cause(">>> import tensorflow as tf\n>>> tf.zeros(1)\nSegmentation fault (core dumped)\n") == ""
 
 
 ALL_REDUCE = "INFO:tensorflow:batch_all_reduce: 4 all-reduces with algorithm = nccl, num_packs = 1\n"
@@ -502,3 +543,9 @@ def test_a_rule_that_crashes_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     explanation = ask("CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered")
     assert explanation.answers[0].role == "cause"
     assert isinstance(explanation.crashes[0].what, str) and explanation.crashes[0].error == "ValueError: odd"
+
+
+def test_codes_that_mean_the_same_stand_together() -> None:
+    shown = cli("719").stdout
+    assert "CUDA_ERROR_LAUNCH_FAILED (cuda-driver 719)\ncudaErrorLaunchFailure (cuda-runtime 719)\n  An exc" in shown
+    assert shown.count("An exception in a running kernel") == 1

@@ -125,10 +125,10 @@ def _pages(names: list[str], tables: Tables, form: str) -> str:
         from tfdoctor.render.explain_json import render_pages
 
         return render_pages(found, numbers)
-    from tfdoctor.render.explain_text import render_code, render_page
+    from tfdoctor.render.explain_text import render_codes, render_page
 
     texts = [render_page(p, paint=painter()) for p in found]
-    return "\n".join([*texts, *(render_code(c, width=width(), paint=painter()) for c in numbers)])
+    return "\n".join([*texts, *([render_codes(numbers, width=width(), paint=painter())] if numbers else [])])
 
 
 def _logs(

@@ -37,16 +37,31 @@ def render_page(page: Page, *, paint: Paint) -> str:
     return "\n".join([head, page.title, *before, "", page.text]) + "\n"
 
 
-def render_code(code: CodePage, *, width: int, paint: Paint) -> str:
-    """What one error code means."""
+def render_codes(codes: Iterable[CodePage], *, width: int, paint: Paint) -> str:
+    """What error codes mean. Those that mean the same (of CUDA's driver and its runtime) stand together."""
+    alike: dict[tuple[str, ...], list[CodePage]] = {}
+    for code in codes:
+        alike.setdefault((code.meaning, code.advice, code.source, *code.causes), []).append(code)
+    return "\n".join(_codes(group, width, paint) for group in alike.values())
+
+
+def _codes(codes: Sequence[CodePage], width: int, paint: Paint) -> str:
+    lines = [f"{paint(code.name, 'bold')} ({_label(code)})" for code in codes]
+    lines += wrapped(_sentence(codes[0].meaning), width, "  ")
+    lines += wrapped(_sentence(codes[0].advice), width, "  ")
+    if codes[0].causes:
+        lines += wrapped(_("Diagnoses that print it: {names}").format(names=", ".join(codes[0].causes)), width, "  ")
+    return "\n".join([*lines, *wrapped(f"[{codes[0].source}]", width, "  ")]) + "\n"
+
+
+def _label(code: CodePage) -> str:
     kind = "Xid" if code.api == "xid" else code.api
-    label = kind if code.value is None else f"{kind} {code.value}"
-    lines = [f"{paint(code.name, 'bold')} ({label})", *wrapped(code.meaning, width, "  ")]
-    if code.advice:
-        lines += wrapped(code.advice, width, "  ")
-    if code.causes:
-        lines += wrapped(_("Diagnoses that print it: {names}").format(names=", ".join(code.causes)), width, "  ")
-    return "\n".join([*lines, f"  [{code.source}]"]) + "\n"
+    return kind if code.value is None else f"{kind} {code.value}"
+
+
+def _sentence(text: str) -> str:
+    """A clause of the tables as a sentence; "" stays."""
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}." if text else ""
 
 
 def render_list(pages: Sequence[Page]) -> str:
@@ -129,7 +144,8 @@ def _nothing(explanation: Explanation, scrub: Scrubber, width: int, *, known: bo
     for line, text in explanation.odd[:ODD]:
         yield f"  {line:>6} | {redact(text.strip(), scrub)[:QUOTED]}"
     for code in explanation.codes:
-        yield from wrapped(f"{code.name}: {code.meaning} {code.advice}".rstrip(), width, "  ")
+        yield from wrapped(f"{code.name}: {code.meaning}.", width, "  ")
+        yield from wrapped(_sentence(code.advice), width, "    ")
     yield ""
 
 

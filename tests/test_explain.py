@@ -498,13 +498,15 @@ def test_a_list_without_a_comma_is_to_blame_only_for_its_own_two_gpus(kind: str,
     assert first_cause(listed + "\n", f"gpu=Radeon {kind}") == cause
 
 
-@pytest.mark.parametrize(("cudart", "known"), [("libcudart.so.10.1", False), ("cudart64_101.dll", False), ("libcudart.so.11.0", True)])
+@pytest.mark.parametrize(
+    ("cudart", "known"), [("libcudart.so.10.1", False), ("cudart64_101.dll", False), ("libcudart.so.11.0", True)]
+)
 def test_a_gpu_newer_than_the_cuda_of_the_build_starts_slowly(cudart: str, known: bool) -> None:
     log = (
         f"Successfully opened dynamic library {cudart}\n"
         "pciBusID: 0000:73:00.0 name: GeForce RTX 3080 computeCapability: 8.6\n"
     )
-    told = explained(log).answers[0]
+    told = ask(log).answers[0]
     assert (told.name == "gpu-arch-ptx-jit-slow-start") is not known
     assert told.role == "harmless"  # nothing failed
 

@@ -108,7 +108,7 @@ def derived(situation: Situation, tables: Tables) -> dict[str, str]:
         ("cuda_vs_build", _versions(facts.get("cuda"), release.cuda if release else _cudart(facts))),
         ("cudnn_vs_build", _versions(facts.get("cudnn"), release.cudnn if release else None)),
         ("driver_vs_build", _driver(facts, release, tables)),
-        ("gpu_vs_build", _gpu(facts.get("compute_capability"), release)),
+        ("gpu_vs_build", _gpu(facts.get("compute_capability"), release, facts.get("cudart_file"), tables)),
         ("gfx_in_list", _gfx(facts.get("gfx"), facts.get("gfx_glued"))),
         ("driver_pair", _pair(facts.get("kernel_driver"), facts.get("dso"))),
         ("memory_used_percent", _percent(facts.get("memory_used"), facts.get("memory_total"))),
@@ -179,17 +179,30 @@ def _driver(facts: Situation, release: Optional[TfRelease], tables: Tables) -> O
     return "enough" if have >= least else "too old"
 
 
-def _gpu(capability: Optional[str], release: Optional[TfRelease]) -> Optional[str]:
-    """ "machine code", "ptx", "newer" (than any code in the build) or "older" (than all of it, or in a gap without PTX)."""
+def _gpu(
+    capability: Optional[str], release: Optional[TfRelease], cudart: Optional[str], tables: Tables
+) -> Optional[str]:
+    """ "machine code", "ptx", "newer" (than any code in the build) or "older" (than all of it, or in a gap without PTX). Of a
+    build whose code is not known only "beyond toolkit": its CUDA is from before such GPUs, so that it can have PTX at most."""
     have = _parsed(capability)
-    if have is None or release is None or not release.compute_capabilities:
+    if have is None:
         return None
+    if release is None or not release.compute_capabilities:
+        row = tables.compute_capability(str(have))
+        cuda = _parsed(release.cuda if release else _exact_cuda(cudart))
+        return "beyond toolkit" if row and cuda and Version(row.first_cuda).release > cuda.release[:2] else None
     code = [Version(c) for c in release.machine_code]
     if any(c.major == have.major and c <= have for c in code):
         return "machine code"
     if any(Version(c) <= have for c in release.ptx):
         return "ptx"
     return "newer" if code and have > max(code) else "older"
+
+
+def _exact_cuda(cudart: Optional[str]) -> Optional[str]:
+    """The CUDA of a runtime library by its file name ("10.1", on Windows "101"); from 11 on the name tells the major only."""
+    found = re.fullmatch(r"(\d+)\.?(\d)", cudart or "")
+    return ".".join(found.groups()) if found and int(found.group(1)) < 11 else None
 
 
 def _gfx(have: Optional[str], glued: Optional[str]) -> Optional[str]:

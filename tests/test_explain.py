@@ -523,6 +523,12 @@ def test_a_crash_at_the_second_import_is_a_clash(log: str) -> None:
     assert first_cause(log) == "imported-beside-clashing-library"
 
 
+def test_a_launch_that_timed_out_met_the_limit_of_a_display() -> None:
+    log = "CUDA_ERROR_LAUNCH_TIMEOUT: the launch timed out and was terminated\n"
+    assert first_cause(log) == "kernel-time-limit-of-display"
+    assert first_cause("CUDA_ERROR_LAUNCH_FAILED: unspecified launch failure\n") != "kernel-time-limit-of-display"
+
+
 def test_a_crash_of_tensorflow_alone_is_none() -> None:
     assert first_cause(">>> import tensorflow as tf\n>>> tf.zeros(1)\nSegmentation fault (core dumped)\n") == ""
 

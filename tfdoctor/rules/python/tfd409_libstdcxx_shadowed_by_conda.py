@@ -29,8 +29,7 @@ def libstdcxx_shadowed_by_conda(log: LogMatch) -> Found:
     ## What to do
     - conda: `conda install -c conda-forge libstdcxx-ng` (newer), in the environment.
     - Another folder: take it off LD_LIBRARY_PATH.
-    - The path is the system's own: the system is older than the program; a newer distribution or a container, as for
-      glibc-too-old.
+    - The path is the system's own: libstdcxx-too-old.
     - Docker, Kubernetes: the same inside the image. Slurm: load a newer GCC module, or unload the one that hides it.
     - WSL2: as Linux. Windows, macOS: does not arise.
 

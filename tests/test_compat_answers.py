@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+
 import pytest
 
 from tfdoctor.fitting.answer import Fit, answer, best, perhaps
@@ -141,8 +144,10 @@ def test_an_arm_server_with_an_ordinary_card():
 
 def test_apple_m2():
     found = the_best(gpu="Apple M2")
-    assert found.release.version == "2.18.1"
-    assert found.install == (("python", "-m", "pip", "install", "tensorflow==2.18.1", "tensorflow-metal==1.2.0"),)
+    assert found.release.version == "2.19.1"
+    assert found.install == (("python", "-m", "pip", "install", "tensorflow==2.19.1", "tensorflow-metal==1.2.0"),)
+    # 1.1.0 binds a symbol that the wheels from 2.18 on do not export.
+    assert ask(gpu="Apple M2")["2.17.1"].install[0][-1] == "tensorflow-metal==1.1.0"
     assert ask(gpu="M2 Pro")["2.20.0"].fits == "no"
     assert {fit.fits for fit in ask(system="macos", machine="x86_64").values()} == {"no"}
 
@@ -168,6 +173,44 @@ def test_apple_silicon_has_no_wheels_of_releases_that_apple_did_not_build():
         ask(gpu="Apple M1", python="3.10")["2.8.0"]
     )
     assert text(ask(gpu="Apple M1", system="linux")["2.18.1"]) == "tensorflow-metal is for macos."
+
+
+def test_a_second_hand_row_alone_is_no_reason_for_a_no(tmp_path):
+    folder = shutil.copytree(TABLES.folder, tmp_path / "compat")
+    for name in ("plugins", "distributions"):
+        path = folder / f"{name}.json"
+        data = json.loads(path.read_text("utf-8"))
+        for row in data["rows"]:
+            if row["name"] == "tensorflow-metal":
+                row["grade"] = "second-hand"
+        path.write_text(json.dumps(data), "utf-8")
+    tables = Tables(folder)
+    fits = {fit.release.version: fit for fit in answer(tables, understand(tables, gpu="Apple M2"))}
+    assert fits["2.20.0"].fits == "unknown" and "No release of tensorflow-metal" in text(fits["2.20.0"])
+    on_linux = answer(tables, understand(tables, gpu="Apple M2", system="linux"))
+    assert {fit.fits for fit in on_linux} == {"unknown"}
+    assert ask(gpu="Apple M2")["2.20.0"].fits == "no"
+
+
+@pytest.mark.parametrize(
+    ("said", "capability", "best_one"),
+    [
+        ({"gpu": "NVIDIA GeForce RTX 4090 Laptop GPU", "driver": "560.35.03"}, "8.9", "2.20.0"),
+        ({"gpu": "Tesla V100-SXM2-16GB", "driver": "535.183.01"}, "7.0", "2.20.0"),
+        ({"gpu": "NVIDIA A100-SXM4-80GB MIG 1g.10gb", "driver": "525.60.13"}, "8.0", "2.20.0"),
+        ({"gpu": "GRID T4-8Q"}, "7.5", "2.20.0"),
+        ({"gpu": "NVIDIA GH200 480GB"}, "9.0", None),
+        ({"gpu": "Quadro 6000"}, "2.0", None),
+        ({"gpu": "NVIDIA H200", "driver": "620.70.06"}, "9.0", "2.20.0"),
+        ({"gpu": "g5g.xlarge"}, "7.5", None),
+        ({"python": "3.14"}, None, None),
+    ],
+)
+def test_names_as_tools_print_them(said, capability, best_one):
+    asked = understand(TABLES, **said)
+    assert (asked.capability and asked.capability.compute_capability) == capability
+    found = best(answer(TABLES, asked))
+    assert (found and found.release.version) == best_one
 
 
 def test_several_gpus_need_code_in_nccl_too():

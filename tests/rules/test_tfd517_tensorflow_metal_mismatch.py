@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import facts
 
 from tfdoctor.model import Severity
 from tfdoctor.rules.tensorflow.tfd517_tensorflow_metal_mismatch import tensorflow_metal_mismatch as rule
+from tfdoctor.tables import Tables
 
 MAC = facts.macos()
 
@@ -13,8 +17,16 @@ MAC = facts.macos()
 def test_made_for_another_release() -> None:
     plugin = facts.distributions({"tensorflow-metal": "1.2.0"})
     found = facts.found(rule, MAC, facts.tensorflow(cuda_build=False), plugin)
-    assert "1.2.0" in found.message and "2.20.0" in found.message and "<2.19" in found.message
-    assert found.severity is Severity.WARNING  # Apple's table is known second-hand
+    assert "1.2.0" in found.message and "2.20.0" in found.message and "<2.20" in found.message
+    assert found.severity is None  # the rule's own: Apple's table and the wheels' symbols say so
+
+
+def test_a_second_hand_row_alone_makes_no_error(tmp_path: Path) -> None:
+    folder = shutil.copytree(Tables().folder, tmp_path / "compat")
+    (folder / "plugins.json").write_text((folder / "plugins.json").read_text().replace("official", "second-hand"))
+    plugin = facts.distributions({"tensorflow-metal": "1.2.0"})
+    found = facts.found(rule, MAC, facts.tensorflow(cuda_build=False), plugin, Tables(folder))
+    assert found.severity is Severity.WARNING
 
 
 def test_the_fitting_plugin_is_named() -> None:

@@ -53,14 +53,17 @@ def command(
     """
     if tensorflow is not None and why_not is not None:
         raise BadInput(_("--tensorflow and --why-not both name releases: give one of them."))
+    given = {"tensorflow": tensorflow, "why-not": why_not, "gpu": gpu, "driver": driver, "cuda": cuda, "python": python}
+    for option, value in {**given, "glibc": glibc}.items():
+        if value is not None and not value.strip():
+            raise BadInput(_("--{option} is empty: give it a value or leave it out.").format(option=option))
+    named = why_not if tensorflow is None else tensorflow
     tables = Tables()
     said = {"gpu": gpu, "driver": driver, "python": python, "glibc": glibc, "system": system, "machine": arch}
     if here:
-        understand(
-            tables, tensorflow=tensorflow or why_not, cuda=cuda, **said
-        )  # a wrong option, before anything is looked at
+        understand(tables, tensorflow=named, cuda=cuda, **said)  # a wrong option, before anything is looked at
         said = {**said, **{name: value for name, value in _here(tables).items() if said[name] is None}}
-    asked = understand(tables, tensorflow=tensorflow or why_not, cuda=cuda, **said)
+    asked = understand(tables, tensorflow=named, cuda=cuda, **said)
     fits = answer(tables, asked)
     if form == "json":
         from tfdoctor.render import compat_json

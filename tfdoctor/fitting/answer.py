@@ -9,9 +9,9 @@ from typing import Optional
 from tfdoctor.fitting import checks
 from tfdoctor.fitting.asked import Asked
 from tfdoctor.fitting.install import commands, plugin_for, vendor_build
-from tfdoctor.fitting.reasons import Reason, Says
+from tfdoctor.fitting.reasons import Reason, Says, against
 from tfdoctor.i18n import _
-from tfdoctor.tables import Tables
+from tfdoctor.tables import Tables, fits
 from tfdoctor.tables.hardware_rows import OtherGpu
 from tfdoctor.tables.tf_rows import Distribution, TfRelease
 
@@ -70,11 +70,11 @@ def _plugin_reasons(tables: Tables, release: TfRelease, asked: Asked, other: Oth
     kind = tables.distribution(plugin)
     if kind is not None and asked.wheels_for not in kind.systems:
         text = _("{plugin} is for {systems}.").format(plugin=plugin, systems=", ".join(kind.systems))
-        return (Reason(Says.NO, text, kind.source),)
+        return (against(kind, text),)
     if asked.system == "macos" and asked.machine == "x86_64":
         support = tables.system_support("macos", "x86_64", release.version)
         if support is not None:
-            return (Reason(Says.NO, _("No GPU: {what}.").format(what=support.what), support.source),)
+            return (against(support, _("No GPU: {what}.").format(what=support.what)),)
     reasons = [] if other.host is None else [*_host(tables, release, asked)]
     row = plugin_for(tables, plugin, release, asked)
     if row is None:
@@ -113,9 +113,12 @@ def _no_plugin(tables: Tables, plugin: str, kind: Optional[Distribution], releas
         text = _("{plugin} {version}, which goes with it, has no wheel for Python {have}: it has {pythons}.")
         pythons = ", ".join(map(checks.python_text, other.pythons))
         text = text.format(plugin=plugin, version=other.version, have=asked.python, pythons=pythons)
-        return Reason(Says.NO, text, other.source)
+        return against(other, text)
     text = _("No release of {plugin} goes with it.").format(plugin=plugin)
-    return Reason(Says.NO, text + _ended(kind), tables.plugins(plugin)[0].source)
+    rows = tables.plugins(plugin)
+    if kind is not None and kind.solid and not fits(release.version, kind.tensorflow):
+        return against(kind, text + _ended(kind))
+    return against(next((row for row in rows if not row.solid), rows[0]), text + _ended(kind))
 
 
 def _ended(row: Optional[Distribution]) -> str:

@@ -179,6 +179,11 @@ def _driver(text: str) -> str:
     of_windows = re.fullmatch(r"[0-9]+\.[0-9]+\.[0-9]*([0-9])\.([0-9]{2})([0-9]{2})", text.strip())
     if of_windows:  # what Windows calls 31.0.15.3713 is NVIDIA's 537.13
         text = "{}{}.{}".format(*of_windows.groups())
+    if re.fullmatch(r"[0-9]{1,2}\.[0-9]+(\.[0-9]+)?", text.strip()):
+        words = _(
+            "--driver {text} looks like a CUDA version: “Driver Version” of nvidia-smi is wanted, such as 535.183.01."
+        )
+        raise BadInput(words.format(text=text))
     if not re.fullmatch(r"[0-9]{3}(\.[0-9]+){0,2}", text.strip()):
         raise BadInput(_("--driver {text} is not a driver version such as 535.183.01.").format(text=text))
     return text.strip()

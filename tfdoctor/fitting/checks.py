@@ -10,7 +10,7 @@ from packaging.version import Version
 
 from tfdoctor.fitting.asked import Asked
 from tfdoctor.fitting.install import extra_installs
-from tfdoctor.fitting.reasons import Reason, Says
+from tfdoctor.fitting.reasons import Reason, Says, against
 from tfdoctor.i18n import _
 from tfdoctor.tables import Tables, driver_branch_of, fits, has_wheel
 from tfdoctor.tables.cuda_rows import CudnnSupport, DriverBranch
@@ -40,7 +40,7 @@ def system(tables: Tables, release: TfRelease, asked: Asked) -> Iterator[Reason]
         what = support.what if support else _("no GPU support is known")
         text = _("No GPU on {where}: {what}.").format(where=where, what=what)
         instead = _(" Instead: {instead}.").format(instead=support.instead) if support and support.instead else ""
-        yield Reason(Says.NO, text + instead, support.source if support else release.source)
+        yield against(support or release, text + instead)
 
 
 def python(tables: Tables, release: TfRelease, asked: Asked) -> Iterator[Reason]:
@@ -246,7 +246,7 @@ def _same_family(tables: Tables, release: TfRelease, have: str, built: str) -> I
     both = {"have": have, "need": built}
     if missing and libraries is not None:
         text = _("It asks for {missing}, which CUDA {have} does not have (it was built with {need}).")
-        yield Reason(Says.NO, text.format(missing=", ".join(missing), **both), libraries.source)
+        yield against(libraries, text.format(missing=", ".join(missing), **both))
     elif Version(have) < Version(built):
         text = _("It was built with CUDA {need}; the libraries of {have} have the same names and are older.")
         yield Reason(Says.OPEN, text.format(**both), release.source)
@@ -309,7 +309,7 @@ def cudnn(tables: Tables, release: TfRelease, asked: Asked) -> Iterator[Reason]:
     text += f" ({support.note})." if support.note else "."
     older = _older_cudnn(tables, release, capability, package)
     if older is None:
-        yield Reason(Says.NO if support.solid else Says.OPEN, text, support.source)
+        yield against(support, text)
         return
     pin = f"{package}{_upper(older)}"
     text += _(" {pin} does, and the release accepts it.").format(pin=pin)
@@ -326,8 +326,7 @@ def _cudnn_and_driver(
         return
     if _older(asked.driver, need):
         text = _("Driver {have} is older than {need}, which cuDNN {version} needs.")
-        outcome = Says.NO if support.solid else Says.OPEN
-        yield Reason(outcome, text.format(have=asked.driver, need=need, version=version), support.source)
+        yield against(support, text.format(have=asked.driver, need=need, version=version))
 
 
 def _cudnn_installed(release: TfRelease, asked: Asked) -> tuple[Optional[str], Optional[str]]:

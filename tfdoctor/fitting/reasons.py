@@ -5,6 +5,8 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
+from tfdoctor.tables.rows import Row
+
 
 class Says(enum.Enum):
     """What a comparison comes to.
@@ -30,3 +32,8 @@ class Reason:
     text: str
     source: str
     pins: tuple[str, ...] = ()
+
+
+def against(row: Row, text: str) -> Reason:
+    """What speaks against a release: a "no" where a document or measurement says so, open where it is second-hand."""
+    return Reason(Says.NO if row.solid else Says.OPEN, text, row.source)

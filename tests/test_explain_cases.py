@@ -13,8 +13,10 @@ import pytest
 from tfdoctor.known_errors import Catalogue, Explanation, explain
 from tfdoctor.logs.given import KEYS, understand
 
+#: Reports whose own lines say otherwise than the name they were filed under: this one loads cuDNN 7.1 for a build with 7.0.
+CORRECTED = {"I039": "cudnn-runtime-newer-than-build"}
 #: Shares that were reached on these reports; lower ones are a step back.
-FIRST, AMONG_THREE, NAMED = 0.95, 0.99, 1.0
+FIRST, AMONG_THREE, NAMED = 0.96, 1.0, 1.0
 
 
 @pytest.fixture(scope="module")
@@ -65,11 +67,12 @@ def test_causes(answers: list[tuple[dict[str, Any], Explanation]]) -> None:
             continue
         ranked = list(names(explanation))
         top = next((a.name for a in explanation.answers if a.role == "cause"), "")
-        first.append(top == report["class"])
-        among_three.append(report["class"] in ranked[:3])
-        named.append(report["class"] in ranked)
+        right = CORRECTED.get(report["id"], report["class"])
+        first.append(top == right)
+        among_three.append(right in ranked[:3])
+        named.append(right in ranked)
         if not first[-1]:
-            print(f"{report['id']}: {report['class']}, told {ranked[:4]}")
+            print(f"{report['id']}: {right}, told {ranked[:4]}")
         assert all(len(answer.alternatives) <= 5 for answer in explanation.answers)
     print(f"first {share(first):.1%}, among three {share(among_three):.1%}, named {share(named):.1%} of {len(first)}")
     assert share(first) >= FIRST

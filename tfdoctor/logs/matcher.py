@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Optional
 
 from tfdoctor.logs.reader import Block
+from tfdoctor.logs.wrapping import PREFIX
 from tfdoctor.tables.log_rows import KnownError
 
 #: Line numbers kept for one message. The count goes on, so that memory stays constant.
@@ -200,6 +201,7 @@ class Matcher:
     def __init__(self, rows: Iterable[KnownError]) -> None:
         self._rows = tuple(rows)
         self._patterns = [re.compile(row.pattern, re.MULTILINE) for row in self._rows]
+        self._lines_begin = [row.span > 1 or re.search(r"(?<!\[)\^", row.pattern) is not None for row in self._rows]
         self._everything = _Words(self._rows, range(len(self._rows)), odd=True)
 
     def scan(self, blocks: Iterable[Block]) -> Scan:
@@ -241,7 +243,7 @@ class Matcher:
         if end - start > _AFTER:
             start, end = self._window(row, block.text, start, end)
         text = _text(block.text, start, end)
-        match = self._patterns[index].search(text)
+        match = self._match(index, text)
         if match is None or (self._rows[index].role != "fact" and _denied(match)):
             look.vain[index] = look.vain.get(index, 0) + 1
             return False
@@ -249,6 +251,14 @@ class Matcher:
             look.found[index] = Found(row, text.partition("\n")[0] if row.span == 1 else text.strip())
         look.found[index].add(number, _values(match))
         return True
+
+    def _match(self, index: int, text: str) -> Optional[re.Match[str]]:
+        """A row's pattern in some lines. Where it tells how a line begins, what others wrote before it is left out."""
+        match = self._patterns[index].search(text)
+        if match is None and self._lines_begin[index]:
+            bare = PREFIX.sub("", text)
+            match = self._patterns[index].search(bare) if bare != text else None
+        return match
 
     @staticmethod
     def _window(row: KnownError, text: bytes, start: int, end: int) -> tuple[int, int]:

@@ -106,7 +106,7 @@ def derived(situation: Situation, tables: Tables) -> dict[str, str]:
         ("offer", _offer(facts)),
         ("soname_vs_cuda", _soname(facts.get("soname"), facts.get("cuda"))),
         ("cuda_vs_build", _versions(facts.get("cuda"), release.cuda if release else _cudart(facts))),
-        ("cudnn_vs_build", _versions(facts.get("cudnn"), release.cudnn if release else None)),
+        ("cudnn_vs_build", _versions(_cudnn(facts.get("cudnn")), _cudnn_wanted(facts, release))),
         ("driver_vs_build", _driver(facts, release, tables)),
         ("gpu_vs_build", _gpu(facts.get("compute_capability"), release, facts.get("cudart_file"), tables)),
         ("gfx_in_list", _gfx(facts.get("gfx"), facts.get("gfx_glued"))),
@@ -157,6 +157,17 @@ def _versions(have: Optional[str], wanted: Optional[str]) -> Optional[str]:
 def _cudart(facts: Situation) -> Optional[str]:
     """The CUDA that a build asks for, by the file name of its CUDA runtime: for a release that no table knows."""
     return facts.get("soname") if facts.get("library", "").startswith("libcudart") else None
+
+
+def _cudnn_wanted(facts: Situation, release: Optional[TfRelease]) -> Optional[str]:
+    """The cuDNN of the build: as its own message has it, else by the release."""
+    return _cudnn(facts.get("cudnn_build")) or (release.cudnn if release else None)
+
+
+def _cudnn(text: Optional[str]) -> Optional[str]:
+    """A version of cuDNN in either of its ways of writing: "8.1.0", 8100 or (from 9 on) 90100, as CUDNN_VERSION in cudnn.h."""
+    found = re.fullmatch(r"(\d)(\d)\d\d|(\d\d?)(\d\d)\d\d", text or "")
+    return ".".join(str(int(part)) for part in found.groups() if part) if found else text
 
 
 def _soname(wanted: Optional[str], have: Optional[str]) -> Optional[str]:

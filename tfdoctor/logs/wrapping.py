@@ -13,6 +13,15 @@ _USUAL = 80
 _NEW = re.compile(
     r"\d{4}-\d\d-\d\d|\[ *\d+\.\d|[EFIW]\d{4} \d\d:|[EFIW] \w+/|(?:DEBUG|INFO|WARNING|ERROR|FATAL|CRITICAL)[: ]|\s\s|\t|[-*] |\r?$|\||\+-|>>> |\$ |Traceback|\w+Error: "
 )
+#: What others write before each line of a program: quotation marks of a mail or a bug report, time stamps, the names of
+#: containers, pods, workers and MPI ranks, systemd's and a notebook's columns. A message may begin after it.
+PREFIX = re.compile(
+    r"^(?:[ \t]{1,8}|[>#]{1,2}> ?|[>`]{1,3} ?|\[\d+,\d+\]<std(?:out|err|diag)>: ?|[\w.-]{1,60}[ ]{0,20}\| "
+    r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,\d]{0,12}(?:Z|[+-]\d\d:?\d\d)? ?|std(?:out|err) [FP] |\[[^\]\n]{1,80}\] |\{[^}\n]{1,80}\} "
+    r"|(?:DEBUG|INFO|WARN(?:ING)?|ERROR)(?: ?[:-] ?| {1,5}\| | )|\([\w .=:,-]{1,80}\) |[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S{1,80} \S{1,80}: "
+    r"|#\d{1,4} (?:\d+\.\d+ )?|\d+\.\d+s\s{1,8}\d+ |\d{1,4}: ){1,4}",
+    re.MULTILINE,
+)
 #: How a line ends that is complete whatever its length: a table's border.
 _CLOSED = re.compile(r"(?:[|+]|={3}|-{3})\r?$")
 
@@ -44,4 +53,14 @@ def unwrapped(text: bytes) -> bytes:
 def _cut(line: str, after: str, width: int) -> bool:
     """Whether `after` is the rest of `line`."""
     full = len(line.rstrip("\r")) == width
-    return full and line != after and not _CLOSED.search(line) and not _NEW.match(after)
+    return (
+        full and line != after and not _CLOSED.search(line) and not _NEW.match(after) and not _both_begin(line, after)
+    )
+
+
+def _both_begin(line: str, after: str) -> bool:
+    """Whether the same was written before both lines, but for its numbers: then the second one is no rest."""
+    first, second = (
+        re.sub(r"\d", "0", found.group()) if (found := PREFIX.match(text)) else "" for text in (line, after)
+    )
+    return first == second and bool(first.strip())

@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import tfdoctor.probes
-from tfdoctor.probes.target_child import IMPORTS
+import tfdoctor.target
+from tfdoctor.target.imports import IMPORTS
 
-CHILD = Path(tfdoctor.probes.__file__).with_name("target_child.py")
+CHILD = Path(tfdoctor.target.__file__).with_name("child.py")
 BUILD_INFO = """\
 import collections
 build_info = collections.OrderedDict([('cpu_compiler', 'clang'), ('cuda_compute_capabilities', ['sm_60', 'compute_90']),

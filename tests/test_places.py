@@ -26,7 +26,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tfdoctor.cli import root
 from tfdoctor.preflight.requirement import parse
-from tfdoctor.probes.target_child import IMPORTS
+from tfdoctor.target.imports import IMPORTS
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 EXAMPLES = REPOSITORY / "examples"

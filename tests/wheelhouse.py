@@ -20,7 +20,7 @@ from typing import Any
 
 import site_build
 
-from tfdoctor.probes.target_child import IMPORTS
+from tfdoctor.target.imports import IMPORTS
 
 TF_2_15 = {
     **{k: v for k, v in site_build.TENSORFLOW.items() if k.endswith((".py", ".so"))},

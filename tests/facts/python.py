@@ -11,9 +11,9 @@ from tfdoctor.model import LogMatch
 from tfdoctor.probes.imports import Imports
 from tfdoctor.probes.interpreter import Distribution, Distributions, Interpreter
 from tfdoctor.probes.libraries import DriverLibrary, Libraries, Library, LibraryFile
-from tfdoctor.probes.target_child import IMPORTS
 from tfdoctor.probes.tensorflow import TensorFlow, TensorFlowPackages
 from tfdoctor.probes.toolkits import Toolkits, XlaTools
+from tfdoctor.target.imports import IMPORTS
 
 
 def interpreter(**changes: Any) -> Interpreter:

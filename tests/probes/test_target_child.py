@@ -18,7 +18,9 @@ from interpreters import find_python
 from site_build import CHILD, TENSORFLOW, ask, distribution, named
 
 from tfdoctor.host import LiveHost
-from tfdoctor.probes import target_child
+from tfdoctor.target.distributions import canonical, headers
+from tfdoctor.target.imports import IMPORTS
+from tfdoctor.target.record import record_rows
 
 VERSIONS = [f"3.{minor}" for minor in range(6, 15)]
 
@@ -61,11 +63,36 @@ def test_every_version_of_python_answers_the_same(site: Path, elsewhere: Path, v
 
 
 def test_the_script_is_python_3_6() -> None:
-    ast.parse(CHILD.read_text(), feature_version=(3, 6))
-    imported = {
-        a.name for node in ast.walk(ast.parse(CHILD.read_text())) if isinstance(node, ast.Import) for a in node.names
-    }
-    assert imported == {"os", "sys", "json", "hashlib", "base64"}
+    """And takes no more of the standard library than starts fast."""
+    imported = set()
+    for path in CHILD.parent.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(), feature_version=(3, 6))):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                imported.add(node.module or "")
+    assert imported == {"os", "sys", "json", "hashlib", "base64", "importlib.machinery"}
+
+
+def test_nothing_is_written_beside_the_script(elsewhere: Path, tmp_path: Path) -> None:
+    """Whatever interpreter runs it, and however."""
+    copy = shutil.copytree(CHILD.parent, tmp_path / "copy", ignore=shutil.ignore_patterns("__pycache__"))
+    before = sorted(copy.rglob("*"))
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
+    command = [sys.executable, str(copy / CHILD.name)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=elsewhere, env=clean)
+    assert "distributions" in done.stdout
+    assert sorted(copy.rglob("*")) == before
+
+
+def test_modules_of_the_target_that_are_named_like_ours(site: Path, elsewhere: Path) -> None:
+    """Here imported before the script begins; they neither answer for ours nor are hidden by them."""
+    names = [path.stem for path in CHILD.parent.glob("[!_]*.py")]
+    for name in names:
+        (site / f"{name}.py").write_text("")
+    (site / "sitecustomize.py").write_text("import " + ", ".join(names))
+    answer = ask(site, cwd=elsewhere)
+    assert (answer["problems"], answer["path"][:2]) == ([], [str(elsewhere), str(site)])
 
 
 def test_a_whole_tensorflow(site: Path, elsewhere: Path) -> None:
@@ -113,7 +140,7 @@ def test_what_tensorflow_imports_of_others(site: Path, elsewhere: Path) -> None:
     found = answer["imports"]
     assert (found["numpy"], found["six"]) == (str(site / "numpy"), str(site / "six.py"))
     assert found["protobuf"] == str(site / "google/protobuf")
-    assert set(found) == set(target_child.IMPORTS)
+    assert set(found) == set(IMPORTS)
     assert (named(answer, "protobuf")["checked"], named(answer, "protobuf")["gone"]) == (2, 0)
 
 
@@ -345,7 +372,7 @@ def test_nothing_is_written_beside_the_target(site: Path, elsewhere: Path, monke
 
 @given(st.text())
 def test_no_record_makes_it_raise(text: str) -> None:
-    for path, _digest, size in target_child.record_rows(text):
+    for path, _digest, size in record_rows(text):
         assert path
         assert isinstance(size, str)
 
@@ -361,16 +388,16 @@ def test_record_rows_come_back(rows: list[tuple[str, str, str]]) -> None:
     kept = [r for r in rows if not r[0].startswith("/") and "/include/" not in r[0] and "../" not in r[0]]
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows(kept)
-    assert [r[0] for r in target_child.record_rows(out.getvalue())] == [r[0] for r in kept]
+    assert [r[0] for r in record_rows(out.getvalue())] == [r[0] for r in kept]
 
 
 @given(st.text())
 def test_no_metadata_makes_it_raise(text: str) -> None:
-    assert isinstance(target_child.headers(text), dict)
+    assert isinstance(headers(text), dict)
 
 
 @given(st.text("ab-_.A", max_size=20))
 def test_names_as_pep_503_writes_them(name: str) -> None:
     import re
 
-    assert target_child.canonical(name) == re.sub(r"[-_.]+", "-", name).lower()
+    assert canonical(name) == re.sub(r"[-_.]+", "-", name).lower()

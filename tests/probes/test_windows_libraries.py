@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from tfdoctor.model import Unavailable
-from tfdoctor.probes import target_child
 from tfdoctor.probes.libraries import library_name
 from tfdoctor.probes.library_files import LibraryFiles
 from tfdoctor.probes.windows_libraries import WindowsSearch, dll_of, driver_copy, windows_origin
+from tfdoctor.target import libraries, reading
 
 TOOLKIT = r"C:\Program Files\NVIDIA GPU Computing Toolkit\CUDA\v11.2\bin"
 OTHER = r"D:\apps\renderer"
@@ -87,11 +87,12 @@ def test_origins(path: str, origin: str) -> None:
 def test_where_windows_searches(monkeypatch: pytest.MonkeyPatch) -> None:
     import ntpath
 
-    assert target_child.dll_search() == [], "only Windows has such a list"
+    assert libraries.dll_search() == [], "only Windows has such a list"
     environment = {"PATH": TOOLKIT + ";;" + OTHER, "SYSTEMROOT": r"C:\Windows"}
     windows = types.SimpleNamespace(name="nt", environ=environment, path=ntpath, pathsep=";", getcwd=lambda: r"C:\work")
-    monkeypatch.setattr(target_child, "os", windows)
-    monkeypatch.setattr(target_child, "sys", types.SimpleNamespace(_base_executable=r"C:\Python310\python.exe"))
-    assert target_child.dll_search() == [
+    for module in (libraries, reading):
+        monkeypatch.setattr(module, "os", windows)
+    monkeypatch.setattr(libraries, "sys", types.SimpleNamespace(_base_executable=r"C:\Python310\python.exe"))
+    assert libraries.dll_search() == [
         r"C:\Python310", r"C:\Windows\System32", r"C:\Windows", r"C:\work", TOOLKIT, OTHER
     ]  # fmt: skip

@@ -115,7 +115,7 @@ class Host(ABC):
 
     @abstractmethod
     def target_answer(self) -> Mapping[str, Any]:
-        """What the target interpreter said of itself, in the shape that probes/target_child.py describes."""
+        """What the target interpreter said of itself, in the shape that target/answer.py describes."""
 
     @abstractmethod
     def pip_freeze(self) -> Optional[str]:

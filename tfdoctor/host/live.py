@@ -33,6 +33,7 @@ for path in sys.argv[1:]:
 """
 OPEN_LIMIT = 10.0  # seconds; without persistence mode the first opening of a GPU takes up to three
 PROBES = Path(__file__).parent.parent / "probes"  # where the children's scripts lie
+TARGET = Path(__file__).parent.parent / "target" / "child.py"  # what the target interpreter runs
 
 
 class LiveHost(Host):
@@ -232,9 +233,8 @@ class LiveHost(Host):
         return answer
 
     def _ask_target(self) -> Mapping[str, Any]:
-        script = PROBES / "target_child.py"
         try:
-            done = self._children.run([self.target, "-B", str(script)], timeout=self._timeout)
+            done = self._children.run([self.target, "-B", str(TARGET)], timeout=self._timeout)
         except OSError as error:
             raise Unavailable(f"{self.target}: {error.strerror}") from error
         if done is None:

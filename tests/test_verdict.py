@@ -7,12 +7,14 @@ from dataclasses import replace
 import facts
 import pytest
 
+from tfdoctor.contradictions import contradictions
 from tfdoctor.engine import all_rules, rule, run_rules
 from tfdoctor.model import Diagnosis, Severity, Verdict
 from tfdoctor.probes.nvml import Gpu, Gpus
+from tfdoctor.probes.platform import Platform
 from tfdoctor.probes.smoke import SmokeResults
-from tfdoctor.smoke.results import SmokeResult
-from tfdoctor.verdict import DECISIVE, decide, prove
+from tfdoctor.smoke.results import Experiment, SmokeResult
+from tfdoctor.verdict import DECISIVE, because, decide, prove
 
 
 def verdict(machine: facts.Machine, *rules) -> Verdict:
@@ -24,7 +26,7 @@ def verdict(machine: facts.Machine, *rules) -> Verdict:
 @rule("TFD998", Severity.ERROR, blocks=True)
 def blocks_all(gpus: Gpus):
     """Fault."""
-    return Diagnosis("it is broken")
+    return Diagnosis("it is broken", severity=Severity.ERROR)  # as severe as the rule: that is no doubt
 
 
 @rule("TFD998", Severity.ERROR, blocks=True)
@@ -91,6 +93,16 @@ def test_what_does_not_add_up_is_never_yes_even_if_no_rule_objects(sick) -> None
 def test_one_blocking_fault_is_no() -> None:
     said = verdict(facts.WORKSTATION, blocks_all)
     assert (said.gpu, said.because) == ("no", "blocks-all")
+    named = because(said, run_rules([blocks_first, blocks_all], facts.WORKSTATION.facts()))
+    assert named is not None and named.rule is blocks_all
+
+
+@pytest.mark.parametrize("count", [3, 4])
+def test_three_reasons_are_told_and_the_rest_is_counted(count: int) -> None:
+    without = DECISIVE[:count]
+    said = verdict(facts.WORKSTATION.but(without=without), may_be_silent).summary
+    assert [kind.__name__ in said for kind in without] == [True] * 3 + [False] * (count - 3)
+    assert ("and 1 more" in said, " more" in said) == (count == 4, count == 4)
 
 
 def test_a_rule_that_is_not_sure_makes_unknown() -> None:
@@ -220,6 +232,27 @@ def test_a_run_counts_more_than_the_prediction_which_stays_beside_it(predicted, 
     assert (said.gpu, said.predicted, said.proven) == (gpu, predicted, gpu)
 
 
+@pytest.mark.parametrize("state", ["failed", "crashed", "hung", "out-of-memory"])
+def test_a_run_that_failed_says_so_and_keeps_the_cause_that_was_predicted(state: str) -> None:
+    said = prove(Verdict("yes", None, "", "yes"), listed(0, state))
+    assert (said.because, said.summary) == ("smoke-test-failed", "TensorFlow did not run: d.")
+    assert prove(Verdict("no", "driver-too-old", "", "no"), listed(0, state)).because == "driver-too-old"
+
+
+@pytest.mark.parametrize(
+    ("predicted", "says"), [("no", "the driver is old."), ("yes", "TensorFlow ran and lists no GPU.")]
+)
+def test_a_run_that_lists_no_gpu_says_why_and_what_helped(predicted: str, says: str) -> None:
+    before = Verdict(predicted, None, "the driver is old.", predicted)
+    assert prove(before, listed(0)).summary == says
+    other, vain, good = (
+        Experiment(test, what, (), helped, listed(1).results[0])
+        for test, what, helped in (("compute", "x", True), ("devices", "y", False), ("devices", "z unset", True))
+    )
+    for experiments, more in (((other, vain), ""), ((other, vain, good), " With z unset it lists them.")):
+        assert prove(before, replace(listed(0), experiments=experiments)).summary == says + more
+
+
 def test_a_run_that_did_not_happen_proves_nothing() -> None:
     before = Verdict("yes", None, "", "yes")
     assert prove(before, listed(0, "not-run")) == before
@@ -268,6 +301,25 @@ def test_what_only_looks_like_a_contradiction() -> None:
         facts.gpus(facts.gpu(memory_used=None)),
     ):
         assert verdict(facts.WORKSTATION.but(fine), may_be_silent).gpu == "yes", fine
+
+
+OLD_CUDA = facts.driver(version="550.107.02", cuda="12.0")
+NO_NODES = facts.DeviceNodes((), "/dev")
+
+
+@pytest.mark.parametrize(
+    "elsewhere",
+    [
+        facts.WORKSTATION.but(OLD_CUDA, NO_NODES, without=(Platform,)),
+        facts.WORKSTATION.but(OLD_CUDA, NO_NODES, facts.platform(system="windows")),
+        facts.WORKSTATION.but(OLD_CUDA, NO_NODES, facts.platform(wsl=2)),
+        facts.WORKSTATION.but(facts.driver(version="550.107.02", cuda="")),
+        facts.WORKSTATION.but(NO_NODES, facts.jetson()),
+    ],
+)
+def test_where_branches_and_nodes_tell_nothing(elsewhere: facts.Machine) -> None:
+    assert contradictions(facts.WORKSTATION.but(OLD_CUDA, NO_NODES).facts())
+    assert contradictions(elsewhere.facts()) == []
 
 
 def test_the_free_gpu_is_hidden_and_the_visible_one_is_full() -> None:

@@ -45,3 +45,16 @@ def test_not_seen_is_not_absent() -> None:
 
 def test_windows() -> None:
     assert "nvml.dll" in facts.WORKSTATION.but(facts.windows(), BARE[0]).found(rule).evidence[0].says
+
+
+@pytest.mark.parametrize(
+    "there",
+    [
+        facts.installed_driver(libraries=(), library_versions=frozenset()),
+        facts.installed_driver(packages={}),
+        facts.kernel_module_file(),
+        facts.jetson(),
+    ],
+)
+def test_one_part_of_a_driver_is_enough(there: object) -> None:
+    assert facts.WORKSTATION.but(*BARE, there).silent(rule)

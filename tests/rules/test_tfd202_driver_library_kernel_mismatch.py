@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import facts
+import pytest
 
 from tfdoctor.rules.driver.tfd202_driver_library_kernel_mismatch import driver_library_kernel_mismatch as rule
 
@@ -36,8 +37,26 @@ def test_wsl_shows_two_numbers() -> None:
     assert facts.WSL_LAPTOP.but(facts.nvml(state="unknown", library_version="560.35.02")).silent(rule)
 
 
-def test_in_a_container_the_image_is_at_fault() -> None:
-    assert facts.WORKSTATION.but(DOWN, NEW, facts.container(kind="docker")).silent(rule)
+@pytest.mark.parametrize("place", [facts.container(kind="docker"), facts.platform(wsl=2)])
+def test_in_a_container_the_image_is_at_fault_and_in_wsl_windows(place: object) -> None:
+    assert facts.WORKSTATION.but(DOWN, NEW, facts.kernel_module_file(version="550.120"), place).silent(rule)
+
+
+def test_two_installations_side_by_side_count_by_the_drivers_own_word() -> None:
+    both = facts.installed_driver(library_versions=frozenset({"550.107.02", "550.120"}))
+    silent = facts.nvml(state="unknown", code=999, library_version="")
+    machine = facts.WORKSTATION.but(both, facts.kernel_module_file(version="550.120"))
+    assert machine.but(silent).silent(rule)
+    assert "libraries are 550.120" in machine.but(DOWN).found(rule).message
+
+
+@pytest.mark.parametrize("origin", ["compat", "stub"])
+def test_a_libcuda_that_is_not_the_drivers_own_is_another_fault(origin: str) -> None:
+    picked = facts.driver_library(picked=facts.library_file("/x/libcuda.so.1", "550.120", origin=origin))
+    none = facts.installed_driver(library_versions=frozenset())
+    machine = facts.WORKSTATION.but(none, picked, facts.nvml(state="unknown", code=999, library_version=""))
+    machine = machine.but(facts.nvidia_smi(version="", problem="failed"))
+    assert machine.silent(rule)
 
 
 def test_two_parts_are_the_same_version() -> None:

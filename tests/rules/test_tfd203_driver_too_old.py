@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import facts
 import pytest
 
@@ -45,3 +47,9 @@ def test_cuda_compat_helps() -> None:
 def test_cpu_build_needs_no_driver() -> None:
     machine = facts.WORKSTATION.but(facts.driver(version="390.48"), facts.tensorflow(cuda_build=False, cuda=""))
     assert machine.silent(rule)
+
+
+@pytest.mark.parametrize("build", [{"cuda_build": None}, {"cuda": ""}])
+def test_a_build_that_names_no_cuda_needs_no_driver(build: dict[str, Any]) -> None:
+    old = facts.driver(version="390.157", cuda="9.1")
+    assert facts.WORKSTATION.but(old, facts.tensorflow(**build)).silent(rule)

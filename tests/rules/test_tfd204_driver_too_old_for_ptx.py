@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import facts
+import pytest
 
 from tfdoctor.model import Severity
 from tfdoctor.rules.driver.tfd204_driver_too_old_for_ptx import driver_too_old_for_ptx as rule
+from tfdoctor.rules.driver.tfd204_driver_too_old_for_ptx import needs_ptx
 from tfdoctor.verdict import decide
 
 H100 = facts.gpus(facts.gpu(name="NVIDIA H100 PCIe", compute_capability="9.0"))
@@ -51,3 +53,21 @@ def test_is_a_warning_that_does_not_decide() -> None:
 def test_unknown_code() -> None:
     tf = facts.tensorflow(version="9.9.0", compute_capabilities=(), ptx_isa="", in_table=False)
     assert machine("535.183.01", "12.2").but(tf).silent(rule)
+
+
+@pytest.mark.parametrize(
+    ("compute_capability", "codes", "needs"),
+    [
+        ("8.6", ("sm_86", "compute_50"), False),
+        ("8.9", ("sm_80", "compute_80"), False),
+        ("9.0", ("sm_86", "compute_86"), True),
+        ("9.0", ("sm_86", "compute_90"), True),
+        ("8.0", ("sm_86", "compute_80"), True),
+        ("9.0", ("sm_86",), False),
+        ("7.5", ("sm_86", "compute_80"), False),
+        ("", ("compute_80",), False),
+        ("9.0", (), False),
+    ],
+)
+def test_which_gpus_have_to_compile(compute_capability: str, codes: tuple[str, ...], needs: bool) -> None:
+    assert needs_ptx(compute_capability, codes) is needs

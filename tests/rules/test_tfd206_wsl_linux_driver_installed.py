@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import facts
+import pytest
 
 from tfdoctor.model import Severity
+from tfdoctor.probes.libraries import DriverLibrary
+from tfdoctor.probes.nvidia_smi import NvidiaSmi
+from tfdoctor.probes.nvml import Nvml
 from tfdoctor.rules.driver.tfd206_wsl_linux_driver_installed import wsl_linux_driver_installed as rule
 
 LINUX = facts.library_file("/usr/lib/x86_64-linux-gnu/libcuda.so.1", "535.183.01", origin="system")
@@ -23,8 +27,6 @@ def test_installed_but_not_loaded_is_milder() -> None:
 
 
 def test_the_loader_could_not_be_asked_but_the_driver_fails() -> None:
-    from tfdoctor.probes.libraries import DriverLibrary
-
     down = facts.nvml(state="unknown", code=999, error="N/A")
     diagnosis = facts.WSL_LAPTOP.but(SICK, down, without=(DriverLibrary,)).found(rule)
     assert diagnosis.severity is None and "does not answer" in diagnosis.message
@@ -37,3 +39,19 @@ def test_container_has_the_files_elsewhere() -> None:
 def test_healthy() -> None:
     assert facts.WSL_LAPTOP.silent(rule)
     assert facts.WORKSTATION.silent(rule)
+
+
+@pytest.mark.parametrize(
+    ("nvml", "smi", "severity"),
+    [
+        ("ok", "", Severity.WARNING),
+        ("ok", "missing", Severity.WARNING),
+        ("unknown", "", None),
+        ("ok", "timed-out", None),
+    ],
+)
+def test_where_the_loader_could_not_be_asked_one_that_fails_is_enough(nvml, smi, severity) -> None:
+    asked = (facts.nvml(state=nvml), facts.nvidia_smi(problem=smi))
+    machine = facts.WSL_LAPTOP.but(SICK, *asked, without=(DriverLibrary,))
+    assert machine.found(rule).severity is severity
+    assert machine.but(without=(Nvml, NvidiaSmi)).found(rule).severity is Severity.WARNING

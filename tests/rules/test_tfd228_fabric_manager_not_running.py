@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import facts
+import pytest
 
+from tfdoctor.probes.nvml import Gpus
 from tfdoctor.rules.driver.tfd228_fabric_manager_not_running import fabric_manager_not_running as rule
 
 
 def waiting() -> object:
-    from tfdoctor.probes.nvml import Gpus
-
     gpus = facts.H100_SERVER.facts().get(Gpus)
     return replace(gpus, gpus=tuple(replace(g, fabric_state="in-progress") for g in gpus))
 
@@ -55,3 +55,13 @@ def test_cuda_is_not_ready() -> None:
 
 def test_cuda_that_starts_does_not_wait() -> None:
     assert facts.H100_SERVER.but(facts.fabric(running=False), waiting(), facts.cuda_driver(8)).silent(rule)
+
+
+@pytest.mark.parametrize(
+    ("running", "kind", "silent"), [(False, "", False), (None, "", True), (True, "", True), (False, "docker", True)]
+)
+def test_where_the_gpus_tell_no_state_the_service_does(running: object, kind: str, silent: bool) -> None:
+    gpus = facts.H100_SERVER.facts().get(Gpus)
+    untold = replace(gpus, gpus=tuple(replace(g, fabric_state=None) for g in gpus))
+    machine = facts.H100_SERVER.but(untold, facts.fabric(running=running), facts.container(kind=kind))
+    assert machine.silent(rule) is silent

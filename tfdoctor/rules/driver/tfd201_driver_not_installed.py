@@ -13,7 +13,7 @@ from tfdoctor.probes.kernel_driver import InstalledDriver, KernelDriver, KernelM
 from tfdoctor.probes.nvml import Nvml
 from tfdoctor.probes.platform import Platform
 from tfdoctor.probes.surroundings import Container, Jetson
-from tfdoctor.rules._hints import kernel_side, works
+from tfdoctor.rules._hints import kernel_side
 
 
 @rule("TFD201", Severity.ERROR, blocks=True)
@@ -56,7 +56,7 @@ def driver_not_installed(
     - https://documentation.ubuntu.com/server/how-to/graphics/install-nvidia-drivers/
     - https://docs.nvidia.com/cuda/wsl-user-guide/index.html
     """
-    if works(nvml) or jetson is not None:
+    if jetson is not None:
         return None
     if platform is not None and platform.system == "windows":
         return _on_windows(platform, nvml, machine)

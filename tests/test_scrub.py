@@ -233,6 +233,30 @@ def test_any_json(value):
     ALICE.learn_value(value)
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "2023-01-01 I cuda_diagnostics.cc:169] retrieving CUDA diagnostic information for host: owl-17.lab.example",
+        "2023-01-01 I cuda_diagnostics.cc:176] hostname: owl-17",
+        "owl-17:1234:1300 [0] NCCL INFO Bootstrap : Using eth0",
+        "owl-17:1234:1300 [3] include/shm.h:28 NCCL WARN Call to posix_fallocate failed",
+        "Linux owl-17 5.15.0-91-generic #101-Ubuntu SMP x86_64 GNU/Linux",
+    ],
+)
+def test_the_host_that_a_log_names_is_replaced_all_over_it(line):
+    """The log of another machine: nothing else knows what that one is called."""
+    clean = Scrubber().text(f"grpc://owl-17:2222 is up\n{line}\nsrun: error: owl-17: task 0\n")
+    assert "owl" not in clean and "grpc://host:2222 is up" in clean
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["hostname: lookup of the name failed", "Linux version 5.15.0 (x) #1", "] hostname: localhost\nat localhost"],
+)
+def test_what_names_no_host_stays(text):
+    assert Scrubber().text(text) == text
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="reads Linux's files")
 def test_names_of_a_machine(tmp_path, monkeypatch):
     from tfdoctor.host import LiveHost

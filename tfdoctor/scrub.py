@@ -96,6 +96,12 @@ _VERSION_BEFORE = re.compile(
     re.I,
 )  # fmt: skip
 _VERSION_AFTER = re.compile(r"\.(?:dist-info|egg|tar|whl|zip)|-(?:py\d|cp\d|any|microsoft)|\+\w", re.I)
+# What a program prints the name of its machine in: TensorFlow's CUDA diagnosis, NCCL before each line, `uname -a`.
+_STATED_HOST = re.compile(
+    r"(?m)\] (?:hostname: |retrieving CUDA diagnostic information for host: )([\w.-]{1,255})\s*$"
+    r"|^([\w.-]{1,255}):\d+:\d+ \[\d+\] (?:\S+ )?NCCL "
+    r"|\bLinux ([\w.-]{1,255}) \d+\.\d+\.\d+\S* #\d"
+)
 _HOMES = (
     re.compile(r"(/(?:home|Users)/)([^/\s:;,\"'<>()\[\]|]+)"),
     re.compile(r"([\\/]+Users[\\/]+)([^\\/:*?\"<>|\r\n]{1,64}(?=[\\/])|[^\\/:*?\"<>|\s]+)"),
@@ -132,9 +138,13 @@ class Scrubber:
         return cls(users, hosts, homes)
 
     def learn(self, text: str) -> None:
-        """Note the UUIDs of a text, so that a shortened one in another text is recognised."""
+        """Note the UUIDs and the stated host names of a text, so that they are recognised wherever else they stand."""
         for found in _UUID.finditer(text):
             self._uuid(found.group())
+        for stated in _STATED_HOST.finditer(text):
+            name = stated.group(stated.lastindex or 0)
+            new = [(_word(n), "host") for n in (name, name.partition(".")[0]) if _telling(n)]
+            self._names += [pair for pair in new if pair not in self._names]
 
     def learn_value(self, value: Any) -> None:
         """Note what a JSON value holds: UUIDs, and the versions that look like addresses, by the names of their fields."""

@@ -8,6 +8,7 @@ from tfdoctor.i18n import _
 from tfdoctor.model import Fix, Safety
 from tfdoctor.probes.interpreter import Interpreter
 from tfdoctor.probes.platform import Platform
+from tfdoctor.probes.tensorflow import TensorFlow
 
 #: distribution family -> the commands that install NVIDIA's driver there from packages, as root.
 _DRIVER_PACKAGES: dict[str, tuple[tuple[str, ...], ...]] = {
@@ -58,6 +59,12 @@ def install(interpreter: Optional[Interpreter], *requirements: str, title: str =
         note=note,
         requirements=requirements,
     )
+
+
+def another_release(installed: TensorFlow, bounds: str) -> str:
+    """Another release of the TensorFlow that is there; `tensorflow` over `tensorflow-cpu` would be two in one folder."""
+    name = installed.distribution if installed.distribution == "tensorflow-cpu" else "tensorflow"
+    return f"{name}{bounds}"
 
 
 def reinstall(interpreter: Optional[Interpreter], requirement: str, *, removes: tuple[str, ...] = ()) -> Fix:

@@ -69,19 +69,22 @@ def glibc_too_old(
             Evidence(_("glibc {version}").format(version=platform.libc_version), platform.source),
             Evidence(_("needs glibc {version}").format(version=release.glibc_floor), release.source),
         ),
-        fixes=_fixes(have, tables, platform, interpreter),
+        fixes=_fixes(tensorflow, have, tables, platform, interpreter),
         severity=None if release.solid else Severity.WARNING,
     )
 
 
-def _fixes(have: Version, tables: Tables, platform: Platform, interpreter: Optional[Interpreter]) -> tuple[Fix, ...]:
+def _fixes(
+    tensorflow: TensorFlow, have: Version, tables: Tables, platform: Platform, interpreter: Optional[Interpreter]
+) -> tuple[Fix, ...]:
     python = tag(interpreter.version) if interpreter else ""
     fitting = next((row for row in tables.releases() if _runs(row, have, python, platform)), None)
     container = remedies.by_hand(_("Run TensorFlow in a container with a newer glibc"))
     if fitting is None:
         return (container,)
     title = _("The newest TensorFlow for this glibc")
-    return (container, remedies.install(interpreter, f"tensorflow=={fitting.version}", title=title))
+    older = remedies.another_release(tensorflow, f"=={fitting.version}")
+    return (container, remedies.install(interpreter, older, title=title))
 
 
 def _runs(release: TfRelease, have: Version, python: str, platform: Platform) -> bool:

@@ -68,7 +68,7 @@ def cpu_instruction_set_avx(
     virtual = cloud is not None and bool(cloud.virtual)
     fixes = [remedies.by_hand(_("Give the virtual machine the host's CPU model"))] if virtual else []
     if lacks == "avx2":
-        fixes.insert(0, remedies.install(interpreter, "tensorflow==2.4.1"))
+        fixes.insert(0, remedies.install(interpreter, remedies.another_release(tensorflow, "==2.4.1")))
     fixes.append(remedies.by_hand(_("Use a machine whose processor has {lacks}").format(lacks=lacks.upper())))
     return Diagnosis(
         _("The processor ({model}) does not have {lacks}, and TensorFlow {version} is built with it.").format(

@@ -69,9 +69,8 @@ def _broken(
     copies = distributions.duplicates.get("numpy", ())
     fixes = [remedies.install(interpreter, "numpy<2")]
     if between(tensorflow.version, "2.16", FIRST_NUMPY2):
-        fixes.append(
-            remedies.install(interpreter, f"tensorflow>={FIRST_NUMPY2}", title=_("Or a TensorFlow built for NumPy 2"))
-        )
+        newer = remedies.another_release(tensorflow, f">={FIRST_NUMPY2}")
+        fixes.append(remedies.install(interpreter, newer, title=_("Or a TensorFlow built for NumPy 2")))
     return Diagnosis(
         _(
             "TensorFlow {version} was compiled for NumPy 1, and NumPy {have} is installed: it cannot be imported."

@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import lzma
+import re
 from pathlib import Path
 from typing import Any
 
@@ -331,6 +332,7 @@ def test_the_page_of_a_harmless_message() -> None:
         ("xid:79", ("Xid 79", "fallen off the bus", "gpu-off-bus")),
         ("Xid 79", ("Xid 79",)),
         ("nccl:5", ("nccl 5",)),
+        ("cudnn:3007", ("cudnn 3007", "no code for this GPU")),
         ("NVML_ERROR_GPU_IS_LOST", ("nvml 15",)),
         ("CUDNN_STATUS_ARCH_MISMATCH", ("cudnn", "cudnn-dropped-this-gpu")),
         ("tf.keras.utils.set_memory_growth", ("does not exist", "tf.config.experimental.set_memory_growth")),
@@ -341,6 +343,12 @@ def test_codes(asked: str, words: tuple[str, ...]) -> None:
     result = cli(asked)
     assert result.exit_code == 0
     assert all(word in result.stdout for word in words)
+
+
+def test_the_codes_of_the_help_are_known() -> None:
+    named = re.search(r"\(or (.+)\)", cli("--help").stdout[cli("--help").stdout.index("an error code") :])
+    assert named is not None
+    assert all(cli(code).exit_code == 0 for code in named.group(1).split(", "))
 
 
 def test_pages_and_codes_as_json() -> None:
@@ -529,8 +537,9 @@ def test_a_launch_that_timed_out_met_the_limit_of_a_display() -> None:
     assert first_cause("CUDA_ERROR_LAUNCH_FAILED: unspecified launch failure\n") != "kernel-time-limit-of-display"
 
 
-def test_a_crash_of_tensorflow_alone_is_none() -> None:
-    assert first_cause(">>> import tensorflow as tf\n>>> tf.zeros(1)\nSegmentation fault (core dumped)\n") == ""
+def test_a_crash_of_tensorflow_alone_is_no_clash() -> None:
+    log = ">>> import tensorflow as tf\n>>> tf.zeros(1)\nSegmentation fault (core dumped)\n"
+    assert first_cause(log) == "crashed-in-native-code"
 
 
 ALL_REDUCE = "INFO:tensorflow:batch_all_reduce: 4 all-reduces with algorithm = nccl, num_packs = 1\n"

@@ -58,6 +58,7 @@ def test_a_chosen_device_that_is_not_there_is_no_rehearsal(tmp_path: Path, there
 def test_a_rehearsal_says_so(tmp_path: Path) -> None:
     done = smoke("--test", "devices", path=str(scripted.stand_in(tmp_path)))
     assert done.returncode == 0
+    assert "1 check right" in done.stdout
     assert "rehearsal on the CPU" in done.stdout and "nothing about a GPU" in done.stdout
     assert done.stderr == ""
 

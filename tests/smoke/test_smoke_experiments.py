@@ -134,7 +134,7 @@ def helped(test: str, what: str, *confirms: str, log: str = "") -> Experiment:
 
 def listed(count: int, **changes: object) -> SmokeResult:
     more = {"measured": {"gpus": count}, "devices": ("CPU:0",), "tensorflow": "2.21.0", "rehearsal": True, **changes}
-    return SmokeResult("devices", "passed", "1 checks right", **more)  # type: ignore[arg-type]
+    return SmokeResult("devices", "passed", "1 check right", **more)  # type: ignore[arg-type]
 
 
 def report(host: str, smoke: SmokeResults) -> Report:

@@ -67,7 +67,7 @@ def command(
       python train.py 2>&1 | tfdoctor explain -    the same from a pipe
       tfdoctor explain --no-host --given os=WSL2 --given gpu="RTX 3090" report.txt
       tfdoctor explain driver-too-old              what a diagnosis means (or TFD203)
-      tfdoctor explain CUDA_ERROR_NO_DEVICE        an error code (or 719, cudnn:8, xid:79)
+      tfdoctor explain CUDA_ERROR_NO_DEVICE        an error code (or 719, cudnn:3007, xid:79)
 
     Exit code 0 whatever a log says; 2 for a log that cannot be read.
     """

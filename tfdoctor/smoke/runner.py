@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Optional
 
 from tfdoctor.children import Children, Completed
-from tfdoctor.i18n import _
+from tfdoctor.i18n import _, ngettext
 from tfdoctor.smoke.leftovers import MARK as RUN
 from tfdoctor.smoke.leftovers import end_leftovers
 from tfdoctor.smoke.results import Check, SmokeResult
@@ -119,7 +119,7 @@ def _finished(test: str, found: Mapping[str, Any], common: Mapping[str, Any]) ->
         text = _("{what}: off by {error:.3g}, at most {limit:.3g} is rounding")
         detail = text.format(what=wrong[0].what, error=wrong[0].error, limit=wrong[0].limit)
     else:
-        detail = _("{n} checks right").format(n=len(checks))
+        detail = ngettext("{n} check right", "{n} checks right", len(checks)).format(n=len(checks))
     return SmokeResult(
         test,
         "wrong" if wrong else "passed",

@@ -44,8 +44,8 @@ def examine(
     `only` and `skip` (codes or names) choose what is reported; the verdict is always over everything.
     """
     rules = [r for r in all_rules() if smoke is not None or not r.log_only]
-    wanted = {r.code for r in _named(only, rules)} or {r.code for r in rules}
-    wanted -= {r.code for r in _named(skip, rules)}
+    wanted = {r.code for r in named(only, rules)} or {r.code for r in rules}
+    wanted -= {r.code for r in named(skip, rules)}
     facts = facts_of(host)
     outcomes = run_rules((r for r in rules if not r.log_only), facts)
     verdict = decide(outcomes, facts)
@@ -112,7 +112,8 @@ def _unfold(outcome: Outcome, wanted: set[str]) -> Outcome:
     return outcome if outcome.folded_under in wanted else replace(outcome, folded_under=None)
 
 
-def _named(names: Iterable[str], rules: list[Rule]) -> list[Rule]:
+def named(names: Iterable[str], rules: Iterable[Rule]) -> list[Rule]:
+    """The rules that codes or names, also several with commas between, mean. Raises BadInput for one that is none."""
     by_name = {key: r for r in rules for key in (r.code.lower(), r.name)}
     chosen = []
     for name in (part.strip() for entry in names for part in entry.split(",")):

@@ -150,7 +150,7 @@ def check_folder(folder: str) -> None:
     elif not path.absolute().parent.is_dir():
         parent = path.absolute().parent
         raise BadInput(
-            _("{parent} does not exist; {folder} can only be made in a folder that does.").format(
+            _("{parent} is not a folder; {folder} can only be made in one that exists.").format(
                 parent=parent, folder=folder
             )
         )

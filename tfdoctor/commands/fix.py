@@ -12,7 +12,7 @@ from typing import Optional
 
 import click
 
-from tfdoctor.checkup import Examination, examine
+from tfdoctor.checkup import Examination, examine, named
 from tfdoctor.children import Children
 from tfdoctor.fixes import activation, journal
 from tfdoctor.fixes import apply as applying
@@ -144,15 +144,10 @@ def _installer(report: Report, live: bool = True) -> Installer:
 
 
 def _known(only: Sequence[str]) -> tuple[str, ...]:
-    """The codes and names that were asked for, as the rules write them. Raises BadInput for one that is none."""
+    """The codes that were asked for, by code or name. Raises BadInput for one that is none."""
     from tfdoctor.engine import all_rules
 
-    known = {key: r.code for r in all_rules() for key in (r.code.lower(), r.name)}
-    asked = [part.strip().lower() for entry in only for part in entry.split(",")]
-    for name in asked:
-        if name not in known:
-            raise BadInput(_("There is no diagnosis {name}.").format(name=name))
-    return tuple(known[name] for name in asked)
+    return tuple(rule.code for rule in named(only, all_rules()))
 
 
 def _lowest(report: Report) -> Optional[tuple[int, int]]:

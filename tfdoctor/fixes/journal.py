@@ -152,7 +152,7 @@ def find(prefix: str, run: Optional[str]) -> Journal:
         journal = read(folder)
         if journal.state != "undone":
             return journal
-    raise BadInput(_("{prefix} has no run of `tfdoctor fix` to undo.").format(prefix=prefix))
+    raise BadInput(_("{prefix} has no run of `tfdoctor fix` that is not undone.").format(prefix=prefix))
 
 
 def forget_old(prefix: str) -> None:

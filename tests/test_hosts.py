@@ -42,6 +42,7 @@ def test_what_it_says_begins_and_ends_like_a_sentence(name: str) -> None:
             named = any(c in words[0] for c in "._/") or words[1][0].isdigit() or words[0] == "cuDNN"
             assert words[0][0].isupper() or named, diagnosis.message
             assert diagnosis.message.endswith("."), diagnosis.message
+            assert "  " not in diagnosis.message, f"a value is missing: {diagnosis.message}"
 
 
 def test_no_recording_names_the_machine_that_made_it() -> None:

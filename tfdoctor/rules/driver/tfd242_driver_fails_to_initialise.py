@@ -105,7 +105,7 @@ def _not_up(
         gpu=machine.evidence, why=why
     )
     evidence = [Evidence(why, source)]
-    if kernel is not None:
+    if kernel is not None and kernel.loaded_version:
         evidence.append(Evidence(_("loaded driver: {version}").format(version=kernel.loaded_version), kernel.source))
     # "unknown" is what the driver itself says: it may be a passing state, or one that CUDA does not share.
     severity = Severity.WARNING if state == "unknown" else None
@@ -120,12 +120,13 @@ def _no_libraries(
     container: Optional[Container],
 ) -> Diagnosis:
     """The module is loaded, so that only its other half is missing: libcuda and libnvidia-ml."""
+    loaded = kernel.loaded_version or _("(version not told)")
     message = _("The kernel driver {version} is loaded, but its libraries are not installed: {missing}.").format(
-        version=kernel.loaded_version,
+        version=loaded,
         missing="libnvidia-ml.so.1" if library is None else "libcuda.so.1, libnvidia-ml.so.1",
     )
     evidence = (
-        Evidence(_("loaded driver: {version}").format(version=kernel.loaded_version), kernel.source),
+        Evidence(_("loaded driver: {version}").format(version=loaded), kernel.source),
         Evidence(nvml.error or nvml.state, nvml.source),
     )
     note = _("The libraries must be of the same version as the loaded driver.")

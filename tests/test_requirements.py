@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tfdoctor.model import BadInput, Report, Verdict
 from tfdoctor.preflight.judge import _SEEN, judge
 from tfdoctor.preflight.requirement import SUBJECTS, number, parse
-from tfdoctor.probes.nvml import Driver, Ecc, Gpus, NvLink
+from tfdoctor.probes.nvml import Driver, Ecc, GpuProcess, Gpus, NvLink, RowRemap
 from tfdoctor.probes.smoke import SmokeResults
 from tfdoctor.smoke.results import SmokeResult
 
@@ -86,9 +86,43 @@ def test_ecc_and_nvlink() -> None:
     assert state("ecc=clean", facts.gpus(facts.gpu(ecc=clean))) == "met"
     assert state("ecc=clean", facts.gpus(facts.gpu(ecc=dirty))) == "not-met"
     assert state("ecc=on", facts.gpus(facts.gpu(ecc=dirty))) == "met"
+    for waits in (RowRemap(pending=True), RowRemap(failed=True)):
+        assert state("ecc=clean", facts.gpus(facts.gpu(ecc=clean, rows=waits))) == "not-met"
     up = tuple(NvLink(i, True) for i in range(4))
     assert state("nvlink=full", facts.gpus(facts.gpu(nvlinks=up))) == "met"
     assert state("nvlink=full", facts.gpus(facts.gpu(nvlinks=(*up[:3], NvLink(3, False))))) == "not-met"
+
+
+@pytest.mark.parametrize(("kind", "wanted"), [("compute", "not-met"), ("graphics", "met")])
+def test_only_processes_that_compute_count(kind: str, wanted: str) -> None:
+    held = facts.gpus(facts.gpu(processes=(GpuProcess(7, None, "python", "this user", kind),)))
+    assert state("no-processes", held) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "state", "have", "why"),
+    [
+        ("gpu", "met", "yes", "gpu holds."),
+        ("gpus>=2", "not-met", "1", "gpus>=2 is not met: 1 is here."),
+        ("shm>=1GiB", "met", "16.0 GiB", "shm>=1GiB is met: 16.0 GiB."),
+    ],
+)
+def test_what_is_said(text: str, state: str, have: str, why: str) -> None:
+    report = Report("python", {}, {}, (), (), Verdict("yes", None, "it is so."))
+    said = judge(parse(text), report, facts.WORKSTATION.but(facts.shm(total=16 * GIB)).facts())
+    assert (said.state, said.have, said.why) == (state, have, why)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        SmokeResult("allreduce", "not-run", ""),
+        SmokeResult("allreduce", "passed", "", rehearsal=True, measured={"replicas": 2, "allreduce": []}),
+        SmokeResult("devices", "passed", ""),
+    ],
+)
+def test_an_allreduce_that_measured_no_gpus_is_unknown(odd: SmokeResult) -> None:
+    assert state("smoke.allreduce>=1", SmokeResults((odd,), (), (), "tfdoctor smoke")) == "unknown"
 
 
 def eight(count: int = 8, name: str = "NVIDIA A100-SXM4-40GB", **cloud: str) -> tuple[object, ...]:

@@ -55,7 +55,7 @@ def earlier(path: str) -> Rates:
         return {what: tuple(map(float, rates)) for each in repeats for what, rates in each.items() if rates}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         text = _("{path} is not what `tfdoctor smoke --format json` prints ({error}).")
-        raise BadInput(text.format(path=path, error=error or type(error).__name__)) from error
+        raise BadInput(text.format(path=path, error=str(error) or type(error).__name__)) from error
 
 
 def compare(then: Rates, now: Rates) -> Iterator[Change]:

@@ -24,6 +24,13 @@ _LINUX = re.compile(
 _NO = re.compile(r"(?:no|none|false|0|n/?a)\b", re.I)
 _AMD = re.compile(r"\bamd\b|radeon|\bgfx\d|instinct|\bmi\d{2,3}|\brx ?\d{3,4}|vega", re.I)
 
+#: Graphics that no build of TensorFlow for Linux or Windows computes on, where no other card is named beside them.
+_GRAPHICS_ONLY = re.compile(r"\bintel\b|\biris\b|\buhd\b|\bmesa\b|llvmpipe|\bmatrox\b|\baspeed\b", re.I)
+_APPLE = re.compile(r"\bapple\b|^\W*m[1-9]\b(?! ?\d)", re.I)
+_NVIDIA = re.compile(
+    r"nvidia|geforce|quadro|tesla|titan|\b[gr]tx\b|\bmx ?\d{3}|\b[rg]tx ?\d|(?<!arc )\b[avphlt]\d{1,3}\b|jetson", re.I
+)
+
 
 def understand(
     pairs: Iterable[str], tables: Tables, doubt: Callable[[str], None] = lambda _sentence: None
@@ -108,6 +115,10 @@ def _cuda(value: str, tables: Tables) -> dict[str, str]:
 def _gpu(value: str, tables: Tables) -> dict[str, str]:
     if _NO.match(value) or re.search(r"no gpu|cpu only|without (?:a )?gpu", value, re.I):
         return {"has_gpu": "no"}
+    if _GRAPHICS_ONLY.search(value) and not _NVIDIA.search(value) and not _AMD.search(value):
+        return {"gpu": value, "has_gpu": "no"}
+    if _APPLE.search(value) and not _NVIDIA.search(value) and not _AMD.search(value):
+        return {"gpu": value, "has_gpu": "yes", "vendor": "apple", "os": "macos", "machine": "aarch64"}
     facts = {"gpu": value, "has_gpu": "yes", "vendor": "amd" if _AMD.search(value) else "nvidia"}
     if re.search(r"jetson|tegra|\bnano\b|xavier|\borin\b", value, re.I):
         facts.update(jetson="yes", machine="aarch64", os="linux")

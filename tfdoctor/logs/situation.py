@@ -2,7 +2,7 @@
 
 A situation maps a fact's name to its value as text. Names: os ("linux", "windows", "wsl1", "wsl2", "macos"), family
 ("linux": Linux or WSL), system (the words used for it), machine, libc, laptop, jetson, python, tensorflow, distribution, driver, driver_cuda, cuda, rocm, cudnn,
-nccl, gpu, vendor ("nvidia", "amd"), compute_capability, gpus (a number), has_gpu ("yes", "no"), container (its kind, or
+nccl, gpu, vendor ("nvidia", "amd", "apple"), compute_capability, gpus (a number), has_gpu ("yes", "no"), container (its kind, or
 "no"), scheduler, install (the words used for it), and what `derived` adds. What is not in it is not known.
 """
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import facts
 
 from tfdoctor.probes.device_nodes import DeviceNodes
+from tfdoctor.probes.nvml import Gpus
 from tfdoctor.probes.pci import Pci
 from tfdoctor.rules.driver.tfd221_gpu_contained_by_scheduler import gpu_contained_by_scheduler as rule
 
@@ -13,8 +14,6 @@ EMPTY = Pci((), "x")
 
 
 def in_job(*changed: object) -> facts.Machine:
-    from tfdoctor.probes.nvml import Gpus
-
     return facts.WORKSTATION.but(NO_GPU, DeviceNodes((), "/dev"), *changed, without=(Gpus,))
 
 
@@ -41,3 +40,9 @@ def test_not_stated() -> None:
     assert in_job(facts.job(scheduler="slurm", gpus=None)).silent(rule)
     assert in_job(facts.job(scheduler="slurm", gpus="0")).silent(rule)
     assert in_job(facts.job()).silent(rule)
+
+
+def test_a_driver_that_lists_no_gpu_is_enough() -> None:
+    nodes = facts.device_nodes()
+    assert facts.WORKSTATION.but(NO_GPU, nodes, Gpus((), "NVML")).found(rule)
+    assert facts.WORKSTATION.but(NO_GPU, nodes, without=(Gpus,)).silent(rule)

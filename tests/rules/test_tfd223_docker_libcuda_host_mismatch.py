@@ -48,3 +48,12 @@ def test_cuda_says_it() -> None:
     assert "of another version" in found.message and "550.107.02" in found.message
     assert any("(803)" in e.says for e in found.evidence)
     assert facts.T4_CONTAINER.but(facts.cuda_fails(999)).silent(rule)
+
+
+def test_cuda_says_it_of_a_library_that_names_the_hosts_version() -> None:
+    """A version that is the same on both sides explains nothing, so it is not told as the library's."""
+    same = facts.driver_library(picked=facts.library_file("/opt/x/libcuda.so.1", "550.107.02", origin="pip"))
+    other = facts.driver_library(picked=facts.library_file("/opt/x/libcuda.so.1", "535.54.03", origin="pip"))
+    machine = facts.T4_CONTAINER.but(facts.cuda_fails(803))
+    assert "library is of another version" in machine.but(same).found(rule).message
+    assert "library is 535.54.03" in machine.but(other).found(rule).message

@@ -571,3 +571,14 @@ def test_codes_that_mean_the_same_stand_together() -> None:
     shown = cli("719").stdout
     assert "CUDA_ERROR_LAUNCH_FAILED (cuda-driver 719)\ncudaErrorLaunchFailure (cuda-runtime 719)\n  An exc" in shown
     assert shown.count("An exception in a running kernel") == 1
+
+
+def test_a_log_that_shows_a_gpu_is_not_of_a_machine_without_one() -> None:
+    host = Path(__file__).parent / "hosts" / "ubuntu-cpu-only-tf2.21"
+    log = (
+        "W dso_loader.cc:64] Could not load dynamic library 'libcudart.so.10.1'; dlerror: libcudart.so.10.1: cannot open shared "
+        "object file: No such file or directory; LD_LIBRARY_PATH: /usr/local/cuda-10.2/lib64\n"
+        "W gpu_device.cc:1753] Cannot dlopen some GPU libraries. Please make sure the missing libraries are installed\n"
+    )
+    shown = cli("--host", str(host), "-", stdin=log.encode()).stdout
+    assert "this machine has none" in shown and "TFD306" in shown and "TFD101" not in shown

@@ -51,7 +51,7 @@ _ODD_WORDS = (
     "CUBLAS_STATUS_",
     "Error",
     "ERROR",
-    " error:",
+    "error:",
     "FATAL",
     "Fatal",
     "fatal:",

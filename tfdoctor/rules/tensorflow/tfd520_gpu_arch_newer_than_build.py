@@ -19,7 +19,7 @@ REPORTS = "https://github.com/tensorflow/tensorflow/issues/99592"
 
 @rule("TFD520", Severity.ERROR, blocks=True)
 def gpu_arch_newer_than_build(machine: GpuMachine, tensorflow: TensorFlow, gpus: Gpus, tables: Tables) -> Found:
-    """The GPU is newer than this build, and the build holds no PTX that the driver could compile for it.
+    """The GPU is newer than this build, which has no code for it, or only PTX of which a part fails.
 
     ## What it is
     A GPU that came out after a build can still run it when the build holds PTX, an intermediate code that the driver compiles

@@ -33,9 +33,22 @@ def test_windows_numbers_under_wsl() -> None:
     assert "527.41" in facts.WSL_LAPTOP.but(facts.driver(version="516.59")).found(rule).message
 
 
+OLD = facts.driver(version="470.82.01", cuda="11.4")
+
+
 def test_another_release_that_fits_is_offered() -> None:
-    fixes = facts.WORKSTATION.but(facts.driver(version="470.82.01", cuda="11.4")).found(rule).fixes
+    """2.14.1 with its extra: TensorRT's packages, which the extra names, can be installed on Python 3.9 and 3.10."""
+    fixes = facts.WORKSTATION.but(OLD, facts.interpreter(version="3.10.12")).found(rule).fixes
     assert fixes[1].requirements == ("tensorflow==2.14.1",)
+
+
+def test_what_pip_alone_cannot_make_work_is_no_command() -> None:
+    fix = facts.WORKSTATION.but(OLD, facts.interpreter(version="3.11.7")).found(rule).fixes[1]
+    assert fix.requirements == () and "2.14.1" in fix.title and "CUDA 11.8" in fix.title and "cuDNN 8.7" in fix.title
+
+
+def test_no_release_for_this_python_is_no_fix() -> None:
+    assert len(facts.WORKSTATION.but(OLD, facts.interpreter(version="3.13.1")).found(rule).fixes) == 1
 
 
 def test_cuda_compat_helps() -> None:

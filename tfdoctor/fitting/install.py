@@ -33,10 +33,7 @@ def _requirements(tables: Tables, release: TfRelease, asked: Asked) -> tuple[str
 
 def extra_installs(tables: Tables, release: TfRelease, asked: Asked) -> bool:
     """Whether the release has an extra and-cuda that pip can install on the system and Python that were asked about."""
-    if release.and_cuda is None or asked.system not in ("linux", "wsl2"):
-        return False
-    tag = "cp" + (asked.python or "").replace(".", "")
-    return not any(tag in defect.pythons and defect.stops_pip_libraries for defect in tables.defects(release.version))
+    return asked.system in ("linux", "wsl2") and tables.extra_installs(release, asked.python or "")
 
 
 def plugin_for(tables: Tables, plugin: str, release: TfRelease, asked: Asked) -> Optional[Plugin]:

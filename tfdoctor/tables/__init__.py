@@ -176,6 +176,12 @@ class Tables:
         parsed = _parsed(version)
         return parsed is not None and parsed > Parsed(self.releases()[0].version)
 
+    def extra_installs(self, release: TfRelease, python: str) -> bool:
+        """Whether the release has an extra and-cuda that pip can install on this Python ("3.11"; "": not known)."""
+        tag = "cp" + "".join(python.split(".")[:2])
+        stops = (row for row in self.defects(release.version) if row.stops_pip_libraries)
+        return release.and_cuda is not None and not any(tag in row.pythons for row in stops)
+
     def defects(self, version: str) -> tuple[TfDefect, ...]:
         """The known faults of one release."""
         return tuple(row for row in self.rows(TfDefect) if fits(version, row.versions))

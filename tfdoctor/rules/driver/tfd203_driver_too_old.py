@@ -7,7 +7,7 @@ from typing import Optional
 from tfdoctor import remedies
 from tfdoctor.engine import rule
 from tfdoctor.i18n import _
-from tfdoctor.model import Diagnosis, Evidence, Found, NotApplicable, Severity
+from tfdoctor.model import Diagnosis, Evidence, Fix, Found, NotApplicable, Severity
 from tfdoctor.probes.gpu_machine import GpuMachine
 from tfdoctor.probes.interpreter import Interpreter
 from tfdoctor.probes.libraries import DriverLibrary
@@ -15,7 +15,8 @@ from tfdoctor.probes.nvml import Driver
 from tfdoctor.probes.platform import Platform
 from tfdoctor.probes.tensorflow import TensorFlow
 from tfdoctor.rules._hints import older
-from tfdoctor.tables import DriverFloor, Tables
+from tfdoctor.tables import DriverFloor, Tables, has_wheel
+from tfdoctor.tables.tf_rows import TfRelease
 
 
 @rule("TFD203", Severity.ERROR, blocks=True)
@@ -72,10 +73,9 @@ def driver_too_old(
         Evidence(_("CUDA {cuda} needs driver {need}").format(cuda=floor.cuda, need=floor.minimum), floor.source),
     )
     fixes = [remedies.install_driver(platform, floor.minimum)]
-    fitting = _release_that_fits(tables, driver.version, system)
-    if fitting:
-        note = _("The newest release that the present driver runs. It may need another Python.")
-        fixes.append(remedies.install(interpreter, f"tensorflow=={fitting}", note=note))
+    fitting = _release_that_fits(tables, driver.version, system, interpreter.version if interpreter else "")
+    if fitting is not None:
+        fixes.append(_another_release(tables, fitting, driver.version, interpreter))
     return Diagnosis(message, evidence, tuple(fixes), None if floor.solid else Severity.WARNING)
 
 
@@ -85,10 +85,22 @@ def _helped_by_compat(library: Optional[DriverLibrary], floor: DriverFloor) -> b
     return picked is not None and picked.origin == "compat" and not older(picked.version or "0", floor.minimum)
 
 
-def _release_that_fits(tables: Tables, driver: str, system: str) -> str:
-    """The newest TensorFlow whose GPU build runs on this driver, or ""."""
+def _release_that_fits(tables: Tables, driver: str, system: str, python: str) -> Optional[TfRelease]:
+    """The newest TensorFlow whose GPU build runs on this driver and has wheels for `python` ("": any)."""
     for row in tables.releases():
         floor = tables.driver_floor(row.cuda, system) if row.cuda else None
-        if floor is not None and not older(driver, floor.minimum):
-            return row.version
-    return ""
+        wheel = not python or has_wheel(row.pythons, python)
+        if wheel and floor is not None and not older(driver, floor.minimum):
+            return row
+    return None
+
+
+def _another_release(tables: Tables, release: TfRelease, driver: str, interpreter: Optional[Interpreter]) -> Fix:
+    """A command where pip brings the CUDA libraries too; else what is to be there first."""
+    if tables.extra_installs(release, interpreter.version if interpreter else ""):
+        note = _("The newest release that the present driver runs.")
+        return remedies.install(interpreter, f"tensorflow=={release.version}", note=note)
+    title = _("Or TensorFlow {version}, the newest that driver {have} runs, beside CUDA {cuda} and cuDNN {cudnn}")
+    title = title.format(version=release.version, have=driver, cuda=release.cuda, cudnn=release.cudnn)
+    note = _("pip does not bring these libraries for it. `tfdoctor compat` lists what goes with what.")
+    return remedies.by_hand(title, ("tfdoctor", "compat", "--driver", driver), note=note)

@@ -295,3 +295,41 @@ def test_other_programs_say_it_in_their_words(log: str, cause: str) -> None:
 def test_the_kernel_names_the_driver_that_it_loads() -> None:
     log = "NVRM: loading NVIDIA UNIX Open Kernel Module for x86_64  575.51.03  Release Build\nNo devices were found"
     assert "575.51.03" in str(ask(log).situation["driver"])
+
+
+@pytest.mark.parametrize(
+    ("line", "cause"),
+    [
+        ("AttributeError: module 'numpy' has no attribute 'product'", "numpy-abi-mismatch"),
+        ("AttributeError: `np.Inf` was removed in the NumPy 2.0 release. Use `np.inf` instead.", "numpy-abi-mismatch"),
+        ("ModuleNotFoundError: No module named 'numpy._core'", "requirements-conflict"),
+        ("AttributeError: module 'keras.backend' has no attribute 'tf'", "keras-tf-version-mismatch"),
+        ("ModuleNotFoundError: No module named 'keras.layers.merge'", "keras3-tf-keras-missing"),
+        ("ImportError: Unable to import 'X' from 'keras.layers' (/lib/keras/layers)", "keras-tf-version-mismatch"),
+        ("from tensorflow.python.keras import x\nImportError: cannot import name 'x'", "keras-tf-version-mismatch"),
+        ("AttributeError: 'Sequential' object has no attribute 'predict_classes'", "keras-tf-version-mismatch"),
+    ],
+)
+def test_names_that_one_release_has_and_another_has_not(line: str, cause: str) -> None:
+    assert causes(line) == [cause]
+
+
+def test_one_package_that_shares_the_folder_is_no_mixture_and_two_are() -> None:
+    assert not causes("absl-py==0.8.1\ntensorflow-gpu==1.8.0\nwheel==0.33.0")
+    assert not causes("tensorflow==2.15.0\ntensorflow-intel==2.15.0")
+    assert causes("tensorflow==2.4.0\ntensorflow-estimator==2.4.0\ntensorflow-gpu==2.4.0") == [
+        "tensorflow-distributions-mixed"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("typed", "first"),
+    [
+        ("$ docker run -it image python train.py", "docker-run-without-gpus"),
+        ("$ docker run --gpus all -it image python train.py", "driver-not-installed"),
+        ("$ nvidia-docker run -it image python train.py", "driver-not-installed"),
+    ],
+)
+def test_how_a_container_was_started_decides(typed: str, first: str) -> None:
+    missing = "ImportError: libcuda.so.1: cannot open shared object file: No such file or directory"
+    assert causes(f"{typed}\n{missing}")[0] == first

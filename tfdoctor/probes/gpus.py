@@ -58,7 +58,8 @@ def driver(
         cuda = _cuda_alone(host, nvml, nodes, library)
         return Driver(kernel.loaded_version, cuda.version if cuda is not None else "", "", kernel.source)
     if nvml and nvml.state in NO_DRIVER and kernel:
-        shut_out = _("an NVIDIA driver is loaded, and nothing here can ask it")  # as in a container without the host's GPUs
+        # A container without the host's GPUs sees the host's modules all the same.
+        shut_out = _("an NVIDIA driver is loaded, and nothing here can ask it")
         raise NotApplicable(shut_out if "nvidia" in kernel.modules else _("no NVIDIA driver is loaded"))
     raise Unavailable(_why(nvml, smi))
 

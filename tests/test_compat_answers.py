@@ -338,3 +338,9 @@ def test_every_answer_has_reasons_with_sources():
         assert fit.because
         assert all(reason.source and reason.text for reason in fit.because)
         assert (fit.install == ()) == (fit.fits == "no")
+
+
+def test_a_fixed_toolkit_does_not_bring_cudnn():
+    asked = {"gpu": "T4", "cuda": "11.8", "python": "3.10", "driver": "535.183.01"}
+    assert the_best(**asked).release.version == "2.14.1"
+    assert "cuDNN 8.7 is wanted beside the toolkit" in text(the_best(**asked))

@@ -233,8 +233,12 @@ def toolkit(tables: Tables, release: TfRelease, asked: Asked) -> Iterator[Reason
         if release.and_cuda is not None and asked.system in ("linux", "wsl2"):
             text += _(" pip can install its own beside it: tensorflow[and-cuda].")
         yield Reason(Says.NO, text, release.source)
+        return
     else:
         yield from _same_family(tables, release, asked.cuda, built)
+    if release.cudnn is not None:
+        text = _("cuDNN {cudnn} is wanted beside the toolkit, which does not bring it.").format(cudnn=release.cudnn)
+        yield Reason(Says.NOTE, text, release.source)
 
 
 def _same_family(tables: Tables, release: TfRelease, have: str, built: str) -> Iterator[Reason]:

@@ -61,7 +61,7 @@ def test_tensorflow_2_14_on_python_3_11_goes_without_the_extra():
 
 @pytest.mark.parametrize(("value", "near"), [("99.9", "12.0, 12.1"), ("1.0", "2.0, 3.0"), ("sm_91", "8.9, 9.0")])
 def test_the_nearest_compute_capabilities_are_nearest_as_numbers(value, near):
-    with pytest.raises(BadInput, match="nearest are .*" + near):
+    with pytest.raises(BadInput, match="nearest: .*" + near):
         ask(gpu=value)
 
 

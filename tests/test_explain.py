@@ -393,3 +393,9 @@ def test_a_log_that_shows_a_gpu_is_not_of_a_machine_without_one() -> None:
     )
     shown = cli("--host", str(host), "-", stdin=log.encode()).stdout
     assert "this machine has none" in shown and "TFD306" in shown and "TFD101" not in shown
+
+
+def test_a_line_that_several_rows_take_counts_once() -> None:
+    line = "W local_rendezvous.cc:404] Local rendezvous is aborting with status: OUT_OF_RANGE: End of sequence\n"
+    (answer,) = ask(3 * line).answers
+    assert (answer.count, answer.lines) == (3, (1, 2, 3))

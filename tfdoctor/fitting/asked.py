@@ -103,7 +103,7 @@ def _gpu(tables: Tables, name: str) -> Union[Gpu, ComputeCapability, None]:
         if row is None:
             known = [r.compute_capability for r in tables.rows(ComputeCapability)]
             raise BadInput(
-                _("There is no compute capability {name} in the tables; the nearest are {near}.").format(
+                _("There is no compute capability {name} in the tables; nearest: {near}.").format(
                     name=name, near=", ".join(_nearest_capabilities(name, known))
                 )
             )
@@ -162,7 +162,7 @@ def _tensorflow(tables: Tables, text: str) -> str:
             )
         )
     raise BadInput(
-        _("There is no TensorFlow {version} in the tables; the nearest are {near}.").format(
+        _("There is no TensorFlow {version} in the tables; nearest: {near}.").format(
             version=text, near=", ".join(_nearest(version, known))
         )
     )
@@ -200,7 +200,7 @@ def _cuda(tables: Tables, text: str) -> str:
     minor = ".".join(parts[:2])
     if minor not in known:
         raise BadInput(
-            _("There is no CUDA toolkit {version} in the tables; the nearest are {near}.").format(
+            _("There is no CUDA toolkit {version} in the tables; nearest: {near}.").format(
                 version=text, near=", ".join(_nearest(minor, known))
             )
         )

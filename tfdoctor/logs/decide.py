@@ -40,8 +40,9 @@ class Answer:
 
     @property
     def count(self) -> int:
-        """How many times its messages are there."""
-        return sum(item.count for item in self.found)
+        """How many lines have its messages; a line that several rows take counts once, as far as line numbers were kept."""
+        twice = sum(len(set(item.lines)) for item in self.found) - len(set(self.lines))
+        return sum(item.count for item in self.found) - twice
 
     @property
     def values(self) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import Optional
 
 from packaging.version import InvalidVersion, Version
 
-from tfdoctor.i18n import _
+from tfdoctor.i18n import _, ngettext
 from tfdoctor.model import Evidence
 from tfdoctor.probes.cuda_driver import CudaDriver
 from tfdoctor.probes.device_nodes import DeviceNode, DeviceNodes
@@ -73,7 +73,8 @@ def returned(cuda: Optional[CudaDriver], *codes: int) -> bool:
 def says_cuda(cuda: CudaDriver, tables: Tables) -> Evidence:
     """What starting CUDA came to, as evidence: `cuInit: CUDA_ERROR_UNKNOWN (999)`."""
     if cuda.state == "ok":
-        return Evidence(_("CUDA counts {count} devices").format(count=cuda.count), cuda.source)
+        counts = ngettext("CUDA counts {n} device", "CUDA counts {n} devices", cuda.count or 0)
+        return Evidence(counts.format(n=cuda.count), cuda.source)
     return Evidence(_("{function}: {what}").format(function=cuda.function, what=cuda_error(cuda, tables)), cuda.source)
 
 

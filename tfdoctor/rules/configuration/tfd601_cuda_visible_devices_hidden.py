@@ -7,7 +7,7 @@ from typing import Optional
 
 from tfdoctor import remedies
 from tfdoctor.engine import rule
-from tfdoctor.i18n import _
+from tfdoctor.i18n import _, ngettext
 from tfdoctor.model import Diagnosis, Evidence, Found, Severity, Unavailable
 from tfdoctor.probes.cuda_driver import CudaDriver
 from tfdoctor.probes.environment import Environment
@@ -128,7 +128,8 @@ def _seen_hidden(
     cuda: CudaDriver,
 ) -> Diagnosis:
     """CUDA was tried with and without the variable: that settles it, whatever our own reading of the value says."""
-    says = Evidence(_("without it CUDA counts {count} devices").format(count=cuda.unhidden), cuda.source)
+    counts = ngettext("without it CUDA counts {n} device", "without it CUDA counts {n} devices", cuda.unhidden or 0)
+    says = Evidence(counts.format(n=cuda.unhidden), cuda.source)
     diagnosis = _all_hidden(value, seen, environment, count, job)
     if seen.chosen:
         message = _("{name} is set to {value}, which names no GPU of this machine, so no CUDA program sees one.")

@@ -127,7 +127,7 @@ def one_card() -> dict[str, Stand]:
         "ubuntu-rtx3090-tf2.21-library-path": Stand(fake_nvml.rtx3090(), "rc-2210", **ampere),
         "ubuntu-rtx3090-tf2.21-no-cuda-wheels": Stand(fake_nvml.rtx3090(), "tf221", **ampere),
         "ubuntu-rtx3090-tf2.20-hidden": Stand(fake_nvml.rtx3090(), "rc-2200", variables=hidden, **ampere),
-        "ubuntu-rtx3090-driver470-tf2.17": Stand(fake_nvml.old_driver(), "rc-2171", **old),
+        "ubuntu-t4-driver470-tf2.17": Stand(fake_nvml.old_driver(), "rc-2171", **old),
         "ubuntu-rtx3090-library-kernel-mismatch": Stand(
             fake_nvml.init_fails(18), "rc-2200", cuda={"init": 803}, **ampere
         ),
@@ -154,7 +154,7 @@ def several_cards() -> dict[str, Stand]:
     waiting = {f"gpu.{n}.fabric": "1 0 0" for n in range(8)}
     return {
         "ubuntu-2xrtx3090-tf2.16.1-library-path": Stand(fake_nvml.rtx3090_pair(), "rc-2161", two, links=links),
-        "ubuntu-2xrtx3090-one-lost": Stand(fake_nvml.lost_gpu(), "rc-2200", two, links=links, cuda={"count": 1}),
+        "ubuntu-2xa100-one-lost": Stand(fake_nvml.lost_gpu(), "rc-2200", two, links=links, cuda={"count": 1}),
         "ubuntu-8xh100-tf2.20-driver550": Stand(
             fake_nvml.h100x8(), "rc-2200", {**eight, **driver("550.54.14")}, links=eight_links
         ),

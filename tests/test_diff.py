@@ -22,7 +22,7 @@ from tfdoctor.render.plain import plain
 HOSTS = Path(__file__).with_name("hosts")
 HEALTHY, HIDDEN, OLD = (
     str(HOSTS / n)
-    for n in ("ubuntu-rtx3090-tf2.20-healthy", "ubuntu-rtx3090-tf2.20-hidden", "ubuntu-rtx3090-driver470-tf2.17")
+    for n in ("ubuntu-rtx3090-tf2.20-healthy", "ubuntu-rtx3090-tf2.20-hidden", "ubuntu-t4-driver470-tf2.17")
 )
 
 

@@ -30,7 +30,7 @@ SHOWN = (
     "pip-freeze-tf2.15-keras3",
     "ubuntu-2xrtx3090-tf2.16.1-library-path",
     "ubuntu-cpu-only-tf2.21",
-    "ubuntu-rtx3090-driver470-tf2.17",
+    "ubuntu-t4-driver470-tf2.17",
     "ubuntu-rtx3090-nouveau",
     "ubuntu-rtx3090-tf2.20-hidden",
     "ubuntu-rtx3090-tf2.21-library-path",

@@ -333,3 +333,25 @@ def test_one_package_that_shares_the_folder_is_no_mixture_and_two_are() -> None:
 def test_how_a_container_was_started_decides(typed: str, first: str) -> None:
     missing = "ImportError: libcuda.so.1: cannot open shared object file: No such file or directory"
     assert causes(f"{typed}\n{missing}")[0] == first
+
+
+LIBRARY = "ImportError: libcublas.so.{}: cannot open shared object file: No such file or directory"
+
+
+@pytest.mark.parametrize(
+    ("asked", "there", "cause"),
+    [
+        ("9.0", "9.0", "library-path-system-cuda"),
+        ("9.0", "9.2", "cuda-minor-mismatch-soname"),
+        ("9.0", "10.1", "cuda-major-mismatch"),
+        ("11", "11.8", "library-path-system-cuda"),
+        ("11", "12.2", "cuda-major-mismatch"),
+    ],
+)
+def test_a_file_of_cuda_in_the_log_tells_which_cuda_is_there(asked: str, there: str, cause: str) -> None:
+    assert causes(f"{LIBRARY.format(asked)}\n/usr/local/cuda-{there}/lib64/libcudart.so")[0] == cause
+
+
+def test_no_arm_board_lacks_avx() -> None:
+    assert causes("Illegal instruction (core dumped)", "gpu=Jetson Nano") == ["crashed-in-native-code"]
+    assert causes("Illegal instruction (core dumped)", "os=macOS (M1)") == ["cpu-instruction-set-avx"]

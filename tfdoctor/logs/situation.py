@@ -104,7 +104,7 @@ def derived(situation: Situation, tables: Tables) -> dict[str, str]:
     for name, value in (
         ("python_vs_release", _python(facts, release)),
         ("offer", _offer(facts)),
-        ("soname_vs_cuda", _soname(facts.get("soname"), facts.get("cuda"))),
+        ("soname_vs_cuda", _soname(facts)),
         ("cuda_vs_build", _versions(facts.get("cuda"), release.cuda if release else _cudart(facts))),
         ("cudnn_vs_build", _versions(_cudnn(facts.get("cudnn")), _cudnn_wanted(facts, release))),
         ("driver_vs_build", _driver(facts, release, tables)),
@@ -170,13 +170,21 @@ def _cudnn(text: Optional[str]) -> Optional[str]:
     return ".".join(str(int(part)) for part in found.groups() if part) if found else text
 
 
-def _soname(wanted: Optional[str], have: Optional[str]) -> Optional[str]:
-    """ "other minor": the library that is asked for belongs to another minor version than the CUDA that is there, and its file
-    name tells (until CUDA 10.2 every library had the minor version in its name)."""
-    asked, cuda = re.fullmatch(r"(\d+)\.(\d+)", wanted or ""), _parsed(have)
-    if asked is None or cuda is None or int(asked.group(1)) > 10:
+def _soname(facts: Situation) -> Optional[str]:
+    """ "same", "other minor" or "other major": the CUDA that is there against the one that a library's file name asks for. Until CUDA
+    10.2 every library had the minor version in its name, from 11 on the runtime and cuBLAS alone follow CUDA's major version."""
+    asked, cuda = _parsed(facts.get("soname")), _parsed(facts.get("cuda"))
+    follows = facts.get("library", "").startswith(("libcudart", "libcublas"))
+    if (
+        asked is None
+        or cuda is None
+        or (asked.major > 10 and not follows)
+        or (asked.major < 11 and len(asked.release) < 2)
+    ):
         return None
-    return "other minor" if (cuda.major == int(asked.group(1)) and cuda.minor != int(asked.group(2))) else None
+    if cuda.major != asked.major:
+        return "other major"
+    return "same" if asked.major > 10 or cuda.minor == asked.minor else "other minor"
 
 
 def _driver(facts: Situation, release: Optional[TfRelease], tables: Tables) -> Optional[str]:

@@ -32,6 +32,8 @@ def crashed_in_native_code(log: LogMatch) -> Found:
     - In libcuda or at the first use of the GPU: the driver (driver-does-not-answer), CUDA's multi-process service
       (mps-server-unavailable), libraries of another CUDA (cuda-major-mixed-libs).
     - In a module that was compiled for another TensorFlow (custom operations, Horovod): tf-companion-version-mismatch.
+    - `Illegal instruction` on an ARM board (Jetson): NumPy's OpenBLAS takes the processor for another one; `OPENBLAS_CORETYPE=ARMV8`
+      in the environment, or another NumPy.
     - Linux, WSL2, Windows, macOS, Docker, Kubernetes, Slurm: the same. In containers also look at the limit of the stack (`ulimit -s`).
 
     ## References

@@ -399,3 +399,9 @@ def test_a_line_that_several_rows_take_counts_once() -> None:
     line = "W local_rendezvous.cc:404] Local rendezvous is aborting with status: OUT_OF_RANGE: End of sequence\n"
     (answer,) = ask(3 * line).answers
     assert (answer.count, answer.lines) == (3, (1, 2, 3))
+
+
+def test_a_line_that_begins_with_error_looks_like_one_and_a_metric_does_not() -> None:
+    log = b"error: frob is broken\nmean_absolute_error: 0.2\nerror: quux is broken\n"
+    shown = cli("--no-host", "-", stdin=log).stdout
+    assert "1 | error: frob" in shown and "3 | error: quux" in shown and "mean_absolute" not in shown

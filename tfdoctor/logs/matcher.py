@@ -51,7 +51,8 @@ _ODD_WORDS = (
     "CUBLAS_STATUS_",
     "Error",
     "ERROR",
-    "error:",
+    " error:",
+    "\nerror:",  # never "error:", which every line with mean_absolute_error: has
     "FATAL",
     "Fatal",
     "fatal:",
@@ -119,7 +120,7 @@ class _Words:
                 owners.setdefault(word, []).append(index)
         for word in _ODD_WORDS if odd else ():
             owners.setdefault(word, [])
-        self._owners = list(owners.values())
+        self._owners = [*owners.values(), []]
         self._automaton = ahocorasick_rs.BytesAhoCorasick([word.encode() for word in owners])
 
     def candidates(self, block: Block) -> Iterator[tuple[int, int, int, list[int]]]:
@@ -128,7 +129,10 @@ class _Words:
         hits = self._automaton.find_matches_as_indexes(text, overlapping=True)
         hits.sort(key=lambda hit: hit[1])
         number, start, end, rows = block.first_line, 0, -1, list[int]()
+        if self.odd and text.startswith(b"error:"):  # the one begin of a line that no line end stands before
+            hits.insert(0, (len(owners) - 1, 0, 0))
         for word, at, _past in hits:
+            at += text[at] == 10  # a word that begins with the line end before it
             if at >= block.own:
                 break
             if at >= end:
